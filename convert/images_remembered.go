@@ -191,13 +191,15 @@ func (s *imageSource) imagesOfShard(shard int) iter.Seq[int32] {
 }
 
 // is reports whether an image has this size and version. On disk, the modification time must be the
-// same, too; the version counts only if both are known, and not with Options.TrustTimes.
+// same, too; the storage.Change counts only if both are known, and not with Options.TrustTimes.
 func (r *rememberedHashes) is(p *origin.Image, size, modTime int64, version []byte) bool {
 	switch {
 	case size != p.Size:
 		return false
 	case len(version) == 0, bytes.HasPrefix(version, []byte(origin.OnDisk)):
 		return modTime == p.ModTime && (r.Options.TrustTimes || len(version) == 0 || p.Version.Form == nil || p.Version.Is(version))
+	case r.Options.TrustTimes:
+		return p.Version.IsButForChange(version)
 	}
 	return p.Version.Is(version)
 }

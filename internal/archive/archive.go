@@ -46,6 +46,7 @@ type Archive struct {
 	at          storage.Location
 	size        int64
 	modTime     time.Time
+	change      string         // on disk, as storage.Change has it; "" if it does not count
 	object      storage.Object // what it is in an object store; without a version on disk
 	isZip       bool
 	compression compression
@@ -101,9 +102,10 @@ type Position struct {
 // Size of the content in bytes, as the archive claims.
 func (p Position) Size() int64 { return p.size }
 
-// Open opens the archive at a location, and recognises its format by its content. The error unwraps
-// to ErrFormat for a file that is not an archive.
-func Open(ctx context.Context, at storage.Location) (*Archive, error) {
+// Open opens the archive at a location, and recognises its format by its content. With trustTimes, a
+// file on disk of the same size and modification time counts as unchanged. The error unwraps to
+// ErrFormat for a file that is not an archive.
+func Open(ctx context.Context, at storage.Location, trustTimes bool) (*Archive, error) {
 	in, err := at.Open(ctx)
 	if err != nil {
 		return nil, err
@@ -115,6 +117,9 @@ func Open(ctx context.Context, at storage.Location) (*Archive, error) {
 	}
 	a := &Archive{at: at, size: info.Size(), modTime: info.ModTime()}
 	a.object, _ = info.Sys().(storage.Object)
+	if !trustTimes {
+		a.change = storage.Change(info)
+	}
 	head := make([]byte, block)
 	n, err := io.ReadFull(in, head)
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
@@ -165,6 +170,9 @@ func (a *Archive) Size() int64 { return a.size }
 
 // ModTime is when the file was written.
 func (a *Archive) ModTime() time.Time { return a.modTime }
+
+// Change of a file on disk, as storage.Change has it; "" in a store, or if times are trusted.
+func (a *Archive) Change() string { return a.change }
 
 // Version of the object, in an object store; empty on disk.
 func (a *Archive) Version() string { return a.object.Version }
@@ -223,7 +231,7 @@ func (a *Archive) open(ctx context.Context) (storage.File, error) {
 		return nil, err
 	}
 	st, err := in.Stat()
-	if err == nil && (st.Size() != a.size || !st.ModTime().Equal(a.modTime)) {
+	if err == nil && (st.Size() != a.size || !st.ModTime().Equal(a.modTime) || a.change != "" && storage.Change(st) != a.change) {
 		err = fmt.Errorf("%s: %w", a.Path(), errChanged)
 	}
 	if err != nil {

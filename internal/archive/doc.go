@@ -1,7 +1,7 @@
 // Package archive lists the members of tar and zip archives, and reads members where they are,
 // without unpacking.
 //
-//	a, err := archive.Open(ctx, storage.Parse("photos.tar"))
+//	a, err := archive.Open(ctx, storage.Parse("photos.tar"), false)
 //	err = a.Walk(ctx, func(m *archive.Member) error {
 //		key, err := archive.Key(m.Name)
 //		positions[key] = m.Position

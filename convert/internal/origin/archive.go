@@ -144,15 +144,15 @@ func isSettled(in *archive.Archive) bool {
 	return age > plan.Settled
 }
 
-// VersionOf identifies the content of an archive: on disk by its size and time.
+// VersionOf identifies the content of an archive: on disk by its size, time and storage.Change.
 func VersionOf(in *archive.Archive) string {
 	f := plan.NewFingerprint()
 	if in.Remote() {
 		f.Add(in.Path(), in.Version())
-	} else {
-		f.Add(Absolute(storage.Parse(in.Path())), strconv.FormatInt(in.Size(), 10), strconv.FormatInt(in.ModTime().UnixNano(), 10))
+		return f.String()
 	}
-	return f.String()
+	f.Add(Absolute(storage.Parse(in.Path())), strconv.FormatInt(in.Size(), 10), strconv.FormatInt(in.ModTime().UnixNano(), 10))
+	return archiveVersion(f.String(), in.Change())
 }
 
 // EndsRun implements origin. What cannot be used is known to the listing: later errors are those of

@@ -1,6 +1,11 @@
 package origin
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+
+	"github.com/tfrec/tfrec/convert/internal/plan"
+)
 
 // Version is the version of an image in a store, in an archive or on disk. A million ETags as text
 // would take 50 MB; those of the usual forms have no text of their own.
@@ -18,12 +23,13 @@ type versionForm struct {
 }
 
 // versionForms are how S3, Azure and Google name versions: MD5s and other ETags in quotes, and
-// generations, which are decimal; and those of files on disk.
+// generations, which are decimal; and those of files and archives on disk.
 var versionForms = [...]versionForm{
 	{`"`, 32, 'a', `"`},
 	{`"0x`, 15, 'A', `"`},
 	{``, 16, 'a', ``},
 	{OnDisk, 32, 'a', ``},
+	{archiveOnDisk, 2 * archiveDigits, 'a', ``},
 }
 
 // OnDisk is before the version of a file on disk, which is a storage.Change.
@@ -35,6 +41,31 @@ func ChangeVersion(change string) string {
 		return ""
 	}
 	return OnDisk + change
+}
+
+// archiveOnDisk is before the version of an archive on disk: archiveDigits of a hash of its path, size
+// and time, and as many of a hash of its storage.Change.
+const (
+	archiveOnDisk = "archive "
+	archiveDigits = 16
+)
+
+// archiveVersion is the version of an archive on disk. The identity is a fingerprint.
+func archiveVersion(identity, change string) string {
+	f := plan.NewFingerprint()
+	f.Add(change)
+	return archiveOnDisk + identity[:archiveDigits] + f.String()[:archiveDigits]
+}
+
+// IsButForChange reports whether the version is this text, or is that of an archive on disk that
+// differs in its storage.Change only.
+func (v *Version) IsButForChange(text []byte) bool {
+	if v.Is(text) {
+		return true
+	}
+	const end = len(archiveOnDisk) + archiveDigits
+	is := v.Text()
+	return strings.HasPrefix(is, archiveOnDisk) && len(text) == len(is) && string(text[:end]) == is[:end]
 }
 
 // VersionAs returns the version of an image. Text that is in none of the usual forms is kept;
@@ -111,4 +142,4 @@ func (v *Version) Is(text []byte) bool {
 }
 
 // longestForm is the length of the longest version of the usual forms.
-const longestForm = 37
+const longestForm = 40

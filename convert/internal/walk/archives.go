@@ -61,7 +61,7 @@ func tryArchives(ctx context.Context, o *options.ImageOptions, src origin.Place)
 	a.texts = &archiveTexts{origin: a.origin, kept: map[string][]byte{}}
 	a.Files = a.texts
 	for _, at := range src.Archives {
-		in, err := archive.Open(ctx, at)
+		in, err := archive.Open(ctx, at, o.TrustTimes)
 		if err != nil {
 			return nil, nil, fmt.Errorf("source: %w", err)
 		}
