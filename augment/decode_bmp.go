@@ -41,7 +41,9 @@ func (h *header) statBMP(data []byte) error {
 	case size == 12:
 		h.Width, h.Height = int(le.Uint16(data[18:])), int(le.Uint16(data[20:]))
 		b.depth, b.entry = int(le.Uint16(data[24:])), 3
-	case size >= 40 && size <= 1024 && len(data) >= 14+40:
+	case size >= 40 && size <= 1024 && len(data) < 14+40:
+		return damaged(BMP, "the header is cut short")
+	case size >= 40 && size <= 1024:
 		h.Width, h.Height = int(int32(le.Uint32(data[18:]))), int(int32(le.Uint32(data[22:])))
 		b.depth, b.compression = int(le.Uint16(data[28:])), int(le.Uint32(data[30:]))
 		colors = int(le.Uint32(data[46:]))

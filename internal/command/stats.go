@@ -48,10 +48,10 @@ where there are up to 32 from the least to the largest, and buckets of whole
 widths otherwise, so that no bucket has room for more values than its
 neighbours. The same holds for values at regular steps, such as tenths.
 
-Images are values that begin like a JPEG, PNG, GIF or WebP. Mean and standard
-deviation of their pixels are printed as flags for convert --encode float32. They
-are those of a random sample of the images, the same for the same --seed, in which
-each image counts the same; --pixels is the size of the sample.
+Images are values that begin like a JPEG, PNG, GIF, WebP, BMP or TIFF. Mean and
+standard deviation of their pixels are printed as flags for convert --encode
+float32. They are those of a random sample of the images, the same for the same
+--seed, in which each image counts the same; --pixels is the size of the sample.
 
 --by also gives all figures for the records of each value of a feature; values
 beyond --max-groups and records without one are only counted. --compare A B lists

@@ -36,7 +36,7 @@ type seenFeature struct {
 	kinds   [tfrecord.KindInt64 + 1]bool
 	values  recordscan.Span
 	notText bool
-	formats [4]bool // formats of bytes values; see the constants
+	formats [5]bool // formats of bytes values; see the constants
 }
 
 const (
@@ -44,6 +44,7 @@ const (
 	formatPNG
 	formatOther
 	formatDeepPNG // of 16 bits a sample
+	formatBMP     // of 24 bits a pixel: TensorFlow decodes others to another number of channels
 )
 
 // pngDepth is the offset of the bits of a sample in a PNG.
@@ -155,6 +156,8 @@ func (f *seenFeature) noteBytes(first []byte) {
 		f.formats[formatDeepPNG] = true
 	case format == "png":
 		f.formats[formatPNG] = true
+	case format == "bmp" && recordscan.BMPDepth(first) == 24:
+		f.formats[formatBMP] = true
 	default:
 		f.formats[formatOther] = true
 	}
@@ -222,6 +225,7 @@ func (f *seenFeature) feature(records int64) (manifest.Feature, bool) {
 	case d.Kind == "bytes" && !f.formats[formatOther]:
 		d.Class, d.DType, d.Shape = manifest.ClassImage, "uint8", []int{-1, -1, 3}
 		switch jpegs, pngs, deep := f.formats[formatJPEG], f.formats[formatPNG], f.formats[formatDeepPNG]; {
+		case f.formats[formatBMP]:
 		case !pngs && !deep:
 			d.Encoding = "jpeg"
 		case !jpegs:

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/manifest"
+	"github.com/tfrec/tfrec/tfrecord"
 )
 
 // Unknown fields of any wire type are counted, whatever else is in the records, however the scans
@@ -78,4 +79,47 @@ func appendUnknown(rng *rand.Rand, r []byte, number int) []byte {
 		return append(append(append(r, tag(3)...), 8, 1), tag(4)...)
 	}
 	return append(append(r, tag(5)...), value[:4]...)
+}
+
+// BMPs of 24 bits a pixel are images, alone and among others; what TensorFlow decodes to another
+// number of channels is not described as one.
+func TestFormatsOfImages(t *testing.T) {
+	bmp := func(depth byte) string {
+		b := make([]byte, 54)
+		copy(b, "BM")
+		b[14], b[26], b[28] = 40, 1, depth
+		return string(b)
+	}
+	const jpeg, png = "\xff\xd8\xff", "\x89PNG\r\n\x1a\n"
+	for _, c := range []struct {
+		values   []string
+		class    manifest.FeatureClass
+		encoding string
+	}{
+		{[]string{bmp(24), bmp(24)}, manifest.ClassImage, ""},
+		{[]string{bmp(24), jpeg}, manifest.ClassImage, ""},
+		{[]string{png, bmp(24)}, manifest.ClassImage, ""},
+		{[]string{bmp(24), bmp(8)}, manifest.ClassScalar, ""},
+		{[]string{bmp(32)}, manifest.ClassScalar, ""},
+		{[]string{"II*\x00\x08\x00\x00\x00"}, manifest.ClassScalar, ""},
+		{[]string{jpeg, jpeg}, manifest.ClassImage, "jpeg"},
+		{[]string{jpeg, png}, manifest.ClassImage, ""},
+		{[]string{png}, manifest.ClassImage, "png"},
+		{[]string{"GIF89a\x00"}, manifest.ClassScalar, ""},
+	} {
+		total := NewScan()
+		for i, v := range c.values {
+			var b tfrecord.Builder
+			b.Bytes("image", []byte(v))
+			scan := NewScan()
+			if record := b.Append(nil); i%2 == 0 || !scan.Quick(record) {
+				scan.Add(record)
+			}
+			total.Merge(scan)
+		}
+		_, features, _ := total.Describe()
+		if len(features) != 1 || features[0].Class != c.class || features[0].Encoding != c.encoding {
+			t.Errorf("%q: %+v, want the class %q and encoding %q", c.values, features, c.class, c.encoding)
+		}
+	}
 }

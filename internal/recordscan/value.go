@@ -59,7 +59,7 @@ func isPlain(x []byte) bool {
 }
 
 // ImageFormat recognises the usual formats of images by their first bytes:
-// "jpeg", "png", "gif" or "webp"; empty for what is not such an image.
+// "jpeg", "png", "gif", "webp", "bmp" or "tiff"; empty for what is not such an image.
 func ImageFormat(b []byte) string {
 	begins := func(prefix string) bool { return len(b) >= len(prefix) && string(b[:len(prefix)]) == prefix }
 	switch {
@@ -71,8 +71,35 @@ func ImageFormat(b []byte) string {
 		return "gif"
 	case len(b) > 12 && begins("RIFF") && string(b[8:12]) == "WEBP":
 		return "webp"
+	case BMPDepth(b) > 0:
+		return "bmp"
+	case begins("II*\x00"), begins("MM\x00*"):
+		return "tiff"
 	}
 	return ""
+}
+
+// BMPDepth returns the number of bits of a pixel in a BMP; 0 for what is not a BMP. BM is the
+// beginning of texts, too, so the header must be of a size that there is, with one plane and a known
+// number of bits.
+func BMPDepth(b []byte) int {
+	if len(b) < 30 || string(b[:2]) != "BM" {
+		return 0
+	}
+	planes, depth := binary.LittleEndian.Uint16(b[26:]), binary.LittleEndian.Uint16(b[28:])
+	switch size := binary.LittleEndian.Uint32(b[14:]); {
+	case size == 12:
+		planes, depth = binary.LittleEndian.Uint16(b[22:]), binary.LittleEndian.Uint16(b[24:])
+	case size < 40 || size > 1024:
+		return 0
+	}
+	switch {
+	case planes != 1:
+		return 0
+	case depth == 1, depth == 2, depth == 4, depth == 8, depth == 16, depth == 24, depth == 32:
+		return int(depth)
+	}
+	return 0
 }
 
 // Span is the smallest and the largest of the numbers added to it.

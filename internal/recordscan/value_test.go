@@ -2,6 +2,7 @@ package recordscan
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -55,10 +56,52 @@ func TestImageFormat(t *testing.T) {
 		"GIF89a":                     "gif",
 		"RIFF\x04\x00\x00\x00WEBPVP": "webp",
 		"RIFF\x04\x00\x00\x00WAVEfm": "",
+		"II*\x00\x08\x00\x00\x00":    "tiff",
+		"MM\x00*\x00\x00\x00\x08":    "tiff",
+		"MM\x00\x00\x00\x00\x00\x08": "",
 		"":                           "",
 	} {
 		if got := ImageFormat([]byte(data)); got != want {
 			t.Errorf("%q: %q, want %q", data, got, want)
+		}
+	}
+}
+
+// Headers of BMPs are recognised whatever they say of the image; texts and random bytes that begin
+// with BM are not BMPs.
+func TestBMPDepth(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	le := binary.LittleEndian
+	random := func(n int, text bool) []byte {
+		b := make([]byte, n)
+		for i := range b {
+			if b[i] = byte(r.Uint32()); text {
+				b[i] = ' ' + b[i]%('~'-' ')
+			}
+		}
+		return b
+	}
+	for i := range 20_000 {
+		b := append([]byte("BM"), random(r.IntN(200), i%2 == 0)...)
+		if got := BMPDepth(b); got != 0 {
+			t.Fatalf("%q has %d bits a pixel", b, got)
+		}
+		depth := []int{1, 2, 4, 8, 16, 24, 32}[r.IntN(7)]
+		b = append([]byte("BM"), random(28+r.IntN(100), false)...)
+		if size := []uint32{12, 40, 52, 56, 64, 108, 124}[r.IntN(7)]; size == 12 {
+			le.PutUint32(b[14:], size)
+			le.PutUint16(b[22:], 1)
+			le.PutUint16(b[24:], uint16(depth))
+		} else {
+			le.PutUint32(b[14:], size)
+			le.PutUint16(b[26:], 1)
+			le.PutUint16(b[28:], uint16(depth))
+		}
+		if got := BMPDepth(b); got != depth || ImageFormat(b) != "bmp" {
+			t.Fatalf("% x: %d bits a pixel, want %d", b, got, depth)
+		}
+		if got := BMPDepth(b[:r.IntN(30)]); got != 0 {
+			t.Fatalf("a part of the header: %d", got)
 		}
 	}
 }

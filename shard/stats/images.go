@@ -12,7 +12,7 @@ type ImageHeader struct {
 }
 
 // Images describes the images in one feature, as seen by Measure: values that begin like JPEG, PNG,
-// GIF or WebP.
+// GIF, WebP, BMP or TIFF.
 type Images struct {
 	Count int64 `json:"count"`
 	// Formats counts them by format.

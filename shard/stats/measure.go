@@ -41,8 +41,8 @@ type Options struct {
 	MaxRecord int64
 
 	// Header reads an image's header. It must be safe for concurrent use, must not retain data, and
-	// is called for values that begin like JPEG, PNG, GIF or WebP. Default: none; images are then
-	// only counted.
+	// is called for values that begin like JPEG, PNG, GIF, WebP, BMP or TIFF. Default: none; images
+	// are then only counted.
 	Header func(data []byte) (ImageHeader, error)
 	// Pixels decodes an image to RGB and sums its samples; like Header, it must be safe for
 	// concurrent use and must not retain data. It is only called for images whose header can be

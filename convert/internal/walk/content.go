@@ -11,6 +11,7 @@ import (
 	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/imagetree"
+	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/internal/table"
 )
@@ -137,7 +138,7 @@ const headSize = 32
 func beginsImage(head []byte) bool {
 	format := augment.Sniff(head)
 	// BM alone is the beginning of texts, too.
-	return format != "" && (format != augment.BMP || len(head) > 18 && string(head[6:10]) == "\x00\x00\x00\x00")
+	return format != "" && (format != augment.BMP || recordscan.ImageFormat(head) == string(augment.BMP))
 }
 
 // isImage reports whether a file begins like an image. With SelectSpec.ByContent it is an error if the
