@@ -25,12 +25,14 @@ type schema struct {
 	declared bool            // by a manifest
 	examples bool            // all records are Examples
 	always   map[string]bool // by key: whether each record has the feature
+	// kinds of the values, by key. Features without values, and with values of several kinds, are in none.
+	kinds map[string]string
 }
 
 // checkSchemas returns an error if the inputs have no common schema, unless Options.Union is set: if
-// a feature is in each record of an input, and in no record of another. A file without a manifest
-// says little of the others in its directory: these must only have a feature in common. It notes the
-// features that some inputs do not have.
+// a feature is in each record of an input, and in no record of another, or is of different kinds. A
+// file without a manifest says little of the features that others in its directory have: these must
+// only have one in common. It notes the features that some inputs do not have.
 func (r *reshaping) checkSchemas(ctx context.Context) error {
 	schemas, err := r.in.schemas(ctx)
 	if err != nil || len(schemas) < 2 {
@@ -63,6 +65,16 @@ func unlike(schemas []*schema) error {
 	for _, key := range keysOf(schemas) {
 		with, without := divide(schemas, key)
 		in[key] = len(with)
+		var first *schema // with a kind
+		for _, s := range with {
+			switch kind := s.kinds[key]; {
+			case kind == "":
+			case first == nil:
+				first = s
+			case first.kinds[key] != kind:
+				return errUnlike("the feature %q is %s in %s, and %s in %s", key, first.kinds[key], first.place, kind, s.place)
+			}
+		}
 		for _, t := range without {
 			for _, s := range with {
 				if s.always[key] && s.comparable(t) {
@@ -182,16 +194,16 @@ func (in *inputs) schemas(ctx context.Context) ([]*schema, error) {
 }
 
 func schemaOf(set *shard.Set) *schema {
-	s := &schema{place: set.Dir, dir: set.Dir, declared: true, examples: set.Records == manifest.RecordExample, always: map[string]bool{}}
+	s := &schema{place: set.Dir, dir: set.Dir, declared: true, examples: set.Records == manifest.RecordExample, always: map[string]bool{}, kinds: map[string]string{}}
 	for _, f := range set.Features {
-		s.always[f.Key] = !f.Optional
+		s.always[f.Key], s.kinds[f.Key] = !f.Optional, f.Kind
 	}
 	return s
 }
 
 // seenSchema reads the first records of a file. Damage is reported when all records are read.
 func seenSchema(ctx context.Context, f *input, maxRecord int64) (*schema, error) {
-	s := &schema{place: f.Path, dir: storage.Dir(f.Path), examples: true, always: map[string]bool{}}
+	s := &schema{place: f.Path, dir: storage.Dir(f.Path), examples: true, always: map[string]bool{}, kinds: map[string]string{}}
 	r, err := shard.Open(ctx, f.Path, tfrecord.ReaderOptions{MaxRecord: maxRecord})
 	if err != nil {
 		return nil, err
@@ -213,6 +225,12 @@ func seenSchema(ctx context.Context, f *input, maxRecord int64) (*schema, error)
 		for i := range e.Len() {
 			if key, value := e.At(i); value.Kind() != tfrecord.KindNone {
 				counts[string(key)]++
+				switch kind := value.Kind().String(); {
+				case counts[string(key)] == 1:
+					s.kinds[string(key)] = kind
+				case s.kinds[string(key)] != kind:
+					s.kinds[string(key)] = ""
+				}
 			}
 		}
 	}

@@ -2,10 +2,15 @@ package reshape
 
 import (
 	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/dev/torture"
 	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -80,6 +85,76 @@ func TestMergeOfUnlikeInputs(t *testing.T) {
 		}
 		if m := settest.ManifestOf(t, out); strings.Contains(c.name, "feature of each") && !optional(m, "a", "c") {
 			t.Errorf("%s: %+v", c.name, m.Features)
+		}
+	}
+}
+
+// TestMergeOfUnlikeKinds merges inputs with features of random kinds: sets, their shards without a
+// manifest, and files, in one directory or two. They are refused if a feature has different kinds,
+// whatever the inputs are and whichever of their records have it. With Options.Union, files make a set
+// with a note.
+func TestMergeOfUnlikeKinds(t *testing.T) {
+	ctx := context.Background()
+	keys := []string{"a", "b", "c"}
+	for _, seed := range torture.Sample(t, 40, torture.Seeds(100, 1000)) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		kinds := [2][]int{{r.IntN(3), r.IntN(3), r.IntN(3)}, nil}
+		kinds[1] = slices.Clone(kinds[0])
+		unlike := ""
+		if r.IntN(2) == 0 {
+			k := r.IntN(len(keys))
+			kinds[1][k], unlike = (kinds[0][k]+1+r.IntN(2))%3, keys[k]
+		}
+		sometimes := r.IntN(4) == 0
+		make := func(of []int) func(i int, b *tfrecord.Builder) {
+			return func(i int, b *tfrecord.Builder) {
+				for k, key := range keys {
+					switch {
+					case sometimes && i%2 == k%2:
+					case of[k] == 0:
+						b.Int64(key, int64(i))
+					case of[k] == 1:
+						b.Float(key, float32(i))
+					default:
+						b.String(key, "x")
+					}
+				}
+			}
+		}
+		dir, bare := t.TempDir(), true
+		var in []string
+		for n, of := range kinds {
+			switch r.IntN(4) {
+			case 0:
+				in, bare = append(in, madeSet(t, 6, 2, nil, make(of))), false
+			case 1:
+				at := madeSet(t, 6, 2, nil, make(of))
+				settest.Check(t, os.Rename(filepath.Join(at, manifest.File), filepath.Join(at, "other.json")))
+				in = append(in, at)
+			default:
+				at := dir
+				if r.IntN(2) == 0 {
+					at = t.TempDir()
+				}
+				in = append(in, settest.ExampleFile(t, filepath.Join(at, fmt.Sprintf("%d.tfrecord", n)), 6, make(of)))
+			}
+		}
+		out := filepath.Join(t.TempDir(), "out")
+		_, err := Merge(ctx, in, out, Options{})
+		if unlike == "" {
+			settest.Check(t, err)
+			continue
+		}
+		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("feature %q is ", unlike)) || !strings.Contains(err.Error(), "reshape.DropFeatures") {
+			t.Errorf("seed %d: %v of %v: %v", seed, in, kinds, err)
+		}
+		settest.NothingAt(t, out)
+		if bare {
+			report, err := Merge(ctx, in, out, Options{Union: true})
+			settest.Check(t, err)
+			if !strings.Contains(strings.Join(report.Notes, "\n"), "several kinds") {
+				t.Errorf("seed %d: notes %q", seed, report.Notes)
+			}
 		}
 	}
 }
