@@ -85,9 +85,6 @@ func (s *Source) located(err error, lines int64) error {
 }
 
 func (s *Source) open(ctx context.Context, opts Options) error {
-	if err := refuse(s.Head()); err != nil {
-		return err
-	}
 	in, err := s.Stream(ctx)
 	if err != nil {
 		return err
@@ -97,6 +94,9 @@ func (s *Source) open(ctx context.Context, opts Options) error {
 	rows := bufio.NewReaderSize(in, sampleSize)
 	sample, err := rows.Peek(sampleSize)
 	if err != nil && err != io.EOF {
+		return err
+	}
+	if err := refuse(sample); err != nil {
 		return err
 	}
 	bom, err := checkEncoding(sample, s.Name())
@@ -136,6 +136,9 @@ func (s *Source) open(ctx context.Context, opts Options) error {
 	}
 	if kind := jsontext.Kind(sample, err == io.EOF); kind != "" && opts.Columns == nil {
 		return fmt.Errorf("%w but %s: %s takes JSON lines", ErrFormat, kind, optname.ConvertTable)
+	}
+	if isPickle(sample, err == io.EOF) && opts.Columns == nil {
+		return fmt.Errorf("%w but %s", ErrFormat, pickled)
 	}
 	if s.dialect.Delimiter == 0 {
 		s.dialect.Delimiter = sniff(sample, err == io.EOF)
