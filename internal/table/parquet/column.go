@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -26,8 +27,12 @@ type column struct {
 	pages []pageRef // nil before they are needed
 
 	dictionary *page
-	page       page
+	page       *page // own, or one that is shared
+	own        page
 	current    int // of pages, that page holds; -1 for none
+
+	group  int
+	shared *sharedPages
 }
 
 // Bytes read at a time: from disk, and from a store, where each read is a request.
@@ -88,14 +93,14 @@ func (c *column) countRows(h *pageHeader, body int64) (rows int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if src, err = decompress(c.piece.codec, c.page.plain, src, h.uncompressed); err != nil {
+	if src, err = decompress(c.piece.codec, c.own.plain, src, h.uncompressed); err != nil {
 		return 0, fmt.Errorf("decompressing: %w", err)
 	}
 	if c.piece.codec != codecNone {
-		c.page.plain = src[:0]
+		c.own.plain = src[:0]
 	}
-	c.page.rep, _, err = appendLevels(c.page.rep[:0], src, h.repEncoding, 1, int(h.values))
-	for _, r := range c.page.rep {
+	c.own.rep, _, err = appendLevels(c.own.rep[:0], src, h.repEncoding, 1, int(h.values))
+	for _, r := range c.own.rep {
 		if r == 0 {
 			rows++
 		}
@@ -104,13 +109,27 @@ func (c *column) countRows(h *pageHeader, body int64) (rows int64, err error) {
 	return rows, err
 }
 
-// load decodes a page.
-func (c *column) load(i int) error {
+// load makes a page the current one. A large one is shared with other readers of the column.
+func (c *column) load(i int) (err error) {
 	if c.current == i {
 		return nil
 	}
 	c.current = -1
-	c.page.leaf, c.page.kind = c.leaf, c.kind
+	if size := c.pages[i].size; size > largePage {
+		c.page, err = c.shared.page(c, i, size, func(p *page) error { return c.decode(p, i) })
+	} else {
+		c.page = &c.own
+		err = c.decode(c.page, i)
+	}
+	if err == nil {
+		c.current = i
+	}
+	return err
+}
+
+// decode decodes a page into p, which may share memory with the window.
+func (c *column) decode(p *page, i int) error {
+	p.leaf, p.kind = c.leaf, c.kind
 	offset := c.pages[i].at
 	h, body, err := c.w.header(offset)
 	if err != nil {
@@ -123,16 +142,13 @@ func (c *column) load(i int) error {
 	}
 	src, err := c.w.page(&h, body)
 	if err == nil {
-		err = c.page.decode(&h, c.piece.codec, src, c.dictionary)
+		err = p.decode(&h, c.piece.codec, src, c.dictionary)
 	}
-	if err != nil {
-		return at(offset, err)
-	}
-	c.current = i
-	return nil
+	return at(offset, err)
 }
 
-// loadDictionary reads the dictionary, which is the first page.
+// loadDictionary makes the dictionary, which is the first page, the one of the column. A large one is
+// shared with other readers.
 func (c *column) loadDictionary() error {
 	h, body, err := c.w.header(c.piece.start)
 	if err != nil {
@@ -141,19 +157,35 @@ func (c *column) loadDictionary() error {
 	if h.kind != pageDictionary {
 		return at(c.piece.start, errors.New("want a dictionary, which later pages use"))
 	}
-	src, err := c.w.page(&h, body)
+	if h.uncompressed > largePage {
+		c.dictionary, err = c.shared.page(c, theDictionary, h.uncompressed, func(p *page) error { return c.decodeDictionary(p, &h, body) })
+		return err
+	}
+	d := new(page)
+	if err := c.decodeDictionary(d, &h, body); err != nil {
+		return err
+	}
+	if c.piece.codec == codecNone {
+		d.inPlace = bytes.Clone(d.inPlace) // the window moves on
+	}
+	c.dictionary = d
+	return nil
+}
+
+// decodeDictionary decodes the dictionary into p, which may share memory with the window.
+func (c *column) decodeDictionary(p *page, h *pageHeader, body int64) error {
+	src, err := c.w.page(h, body)
 	if err != nil {
 		return at(c.piece.start, err)
 	}
 	if src, err = decompress(c.piece.codec, nil, src, h.uncompressed); err != nil {
 		return at(c.piece.start, fmt.Errorf("decompressing the dictionary: %w", err))
 	}
-	d := &page{leaf: c.leaf, kind: c.kind}
-	d.reset(&h)
-	if err := d.plainValues(src, d.there); err != nil {
+	p.leaf, p.kind = c.leaf, c.kind
+	p.reset(h)
+	if err := p.plainValues(src, p.there); err != nil {
 		return at(c.piece.start, fmt.Errorf("dictionary: %w", err))
 	}
-	c.dictionary = d
 	return nil
 }
 
@@ -178,10 +210,10 @@ func (c *column) read(ctx context.Context, first, end int64, v *rowValues) error
 		var err error
 		before := c.pages[i].before
 		if c.leaf.list {
-			row, err = v.lists(&c.page, before, first, end)
+			row, err = v.lists(c.page, before, first, end)
 		} else {
 			row = before + int64(c.page.n)
-			err = v.scalars(&c.page, int(max(first-before, 0)), int(min(end-before, int64(c.page.n))))
+			err = v.scalars(c.page, int(max(first-before, 0)), int(min(end-before, int64(c.page.n))))
 		}
 		if err != nil {
 			return at(c.pages[i].at, err)

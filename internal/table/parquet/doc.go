@@ -29,6 +29,7 @@
 //
 // A footer of 256 MiB, 65536 columns and groups, 64 levels of them, a page of 1 GiB and 2^24
 // values, 2 GiB of a column in a batch, 2^20 chunks of 65536 rows. Memory grows as bytes arrive,
-// not as sizes claim. Chunks have about 8 MiB of values; in row groups with larger pages, half of
-// the largest page.
+// not as sizes claim. Chunks have about 8 MiB of values. Pages of more than 16 MiB are kept for the
+// chunks that share them, one of each column and 512 MiB together; in row groups with more than that,
+// chunks have half of the largest page.
 package parquet

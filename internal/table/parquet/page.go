@@ -155,6 +155,9 @@ func (w *window) bytes(offset, n int64) ([]byte, error) {
 	return w.buf[:n], nil
 }
 
+// release gives up the memory of what was read.
+func (w *window) release() { w.buf = nil }
+
 // page returns a page and verifies it.
 func (w *window) page(h *pageHeader, offset int64) ([]byte, error) {
 	if h.compressed == 0 {

@@ -91,30 +91,31 @@ func (r *rowValues) add(p *page, first, end int) error {
 	case table.Float:
 		r.Floats = append(r.Floats, p.floats[first:end]...)
 	case table.Bytes:
-		from := int32(0)
-		if first > 0 {
-			from = p.ends[first-1]
-		}
-		if r.look != nil {
-			for i := first; i < end; i++ {
-				if err := r.look(p.data[from:p.ends[i]]); err != nil {
+		for i := first; i < end; i++ {
+			value := p.value(i)
+			if r.look == nil {
+				if err := r.addBytes(value); err != nil {
 					return err
 				}
-				r.size += int64(p.ends[i] - from)
-				from = p.ends[i]
-				r.Ends = append(r.Ends, 0)
+				continue
 			}
-			return nil
-		}
-		if len(r.Data) > maxBatch-int(p.ends[end-1]-from) {
-			return errTooLarge
-		}
-		shift := int32(len(r.Data)) - from
-		r.Data = append(r.Data, p.data[from:p.ends[end-1]]...)
-		for _, e := range p.ends[first:end] {
-			r.Ends = append(r.Ends, e+shift)
+			if err := r.look(value); err != nil {
+				return err
+			}
+			r.size += int64(len(value))
+			r.Ends = append(r.Ends, 0)
 		}
 	}
+	return nil
+}
+
+// addBytes appends a value of bytes.
+func (r *rowValues) addBytes(value []byte) error {
+	if len(r.Data) > maxBatch-len(value) {
+		return errTooLarge
+	}
+	r.Data = append(r.Data, value...)
+	r.Ends = append(r.Ends, int32(len(r.Data)))
 	return nil
 }
 
@@ -139,15 +140,9 @@ func (r *rowValues) gather(d *page, indexes []uint32) error {
 			return r.lookUp(d, indexes)
 		}
 		for _, i := range indexes {
-			from := int32(0)
-			if i > 0 {
-				from = d.ends[i-1]
+			if err := r.addBytes(d.value(int(i))); err != nil {
+				return err
 			}
-			if len(r.Data) > maxBatch-int(d.ends[i]-from) {
-				return errTooLarge
-			}
-			r.Data = append(r.Data, d.data[from:d.ends[i]]...)
-			r.Ends = append(r.Ends, int32(len(r.Data)))
 		}
 	}
 	return nil
@@ -159,17 +154,14 @@ func (r *rowValues) lookUp(d *page, indexes []uint32) error {
 		r.looked, r.values = d, make([]bool, d.there)
 	}
 	for _, i := range indexes {
-		from := int32(0)
-		if i > 0 {
-			from = d.ends[i-1]
-		}
+		value := d.value(int(i))
 		if !r.values[i] {
 			r.values[i] = true
-			if err := r.look(d.data[from:d.ends[i]]); err != nil {
+			if err := r.look(value); err != nil {
 				return err
 			}
 		}
-		r.size += int64(d.ends[i] - from)
+		r.size += int64(len(value))
 		r.Ends = append(r.Ends, 0)
 	}
 	return nil

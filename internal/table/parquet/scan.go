@@ -218,15 +218,21 @@ func summarize(c *table.Column, found []finding) (distinct map[string]struct{}, 
 	return all.Distinct, nil
 }
 
-// cut cuts the row groups into chunks. One that is in large pages is cut less often, since each
-// chunk decompresses the pages that it touches.
+// cut cuts the row groups into chunks. One of several columns in pages that are too large to be kept
+// together is cut less often, since each chunk decodes the pages that it touches.
 func (s *Source) cut(ctx context.Context, t *table.Table, m *metadata, found [][]finding) error {
 	for i := range m.groups {
 		g := &m.groups[i]
 		size, target := int64(0), int64(table.ChunkBytes)
+		var large []int64 // pages
 		for _, f := range found {
 			size += f[i].bytes
-			target = max(target, f[i].largest/2)
+			if f[i].largest > largePage {
+				large = append(large, f[i].largest)
+			}
+		}
+		if len(large) > 1 && sum(large) > keptPages {
+			target = slices.Max(large) / 2
 		}
 		t.Bytes += size
 		if g.rows == 0 {
@@ -263,4 +269,11 @@ func (s *Source) cut(ctx context.Context, t *table.Table, m *metadata, found [][
 		}
 	}
 	return nil
+}
+
+func sum(of []int64) (total int64) {
+	for _, n := range of {
+		total += n
+	}
+	return total
 }

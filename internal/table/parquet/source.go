@@ -20,6 +20,8 @@ type Source struct {
 	meta  *metadata
 	all   []leaf
 	pages map[[2]int][]pageRef // by row group and leaf
+
+	shared sharedPages
 }
 
 var _ table.Source = (*Source)(nil)
@@ -63,11 +65,12 @@ func (s *Source) footer(r storage.File) (*metadata, []leaf, error) {
 // InOrder returns false: row groups are read in parallel.
 func (s *Source) InOrder() bool { return false }
 
-// Close gives back the footer. The Source can be used on; it then reads it again.
+// Close gives back the footer and large pages. The Source can be used on; it then reads it again.
 func (s *Source) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.meta, s.all, s.pages = nil, nil, nil
+	s.shared.drop()
 	return nil
 }
 
@@ -83,7 +86,7 @@ func (s *Source) column(r storage.File, m *metadata, l *leaf, group int, kind ta
 	defer s.mu.Unlock()
 	return &column{
 		leaf: l, piece: p, rows: g.rows, kind: kind, current: -1, pages: s.pages[[2]int{group, l.index}],
-		w: window{r: r, end: p.start + p.compressed, ahead: ahead},
+		w: window{r: r, end: p.start + p.compressed, ahead: ahead}, group: group, shared: &s.shared,
 	}
 }
 

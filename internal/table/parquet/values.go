@@ -17,7 +17,8 @@ const (
 	maxBatch = math.MaxInt32
 )
 
-// page is a decoded page: its levels, and the values that are there. Its memory is reused.
+// page is a decoded page: its levels, and the values that are there. Its memory is reused, unless it is
+// shared.
 type page struct {
 	leaf  *leaf
 	kind  table.Kind // of the values, as they are wanted
@@ -32,6 +33,10 @@ type page struct {
 	data   []byte
 	ends   []int32
 
+	// inPlace has values of bytes as the page does, each after its length; ends are then offsets into it.
+	// It is nil if they are in data.
+	inPlace []byte
+
 	// dictionary is nil or has the values that are there, by indexes.
 	dictionary *page
 	indexes    []uint32
@@ -42,7 +47,7 @@ type page struct {
 
 func (p *page) reset(h *pageHeader) {
 	p.n, p.there = int(h.values), int(h.values)
-	p.rep, p.def, p.dictionary = p.rep[:0], p.def[:0], nil
+	p.rep, p.def, p.dictionary, p.inPlace = p.rep[:0], p.def[:0], nil, nil
 	p.ints, p.floats, p.data, p.ends, p.lost = p.ints[:0], p.floats[:0], p.data[:0], p.ends[:0], p.lost[:0]
 }
 
@@ -249,18 +254,24 @@ func (p *page) plainValues(src []byte, n int) error {
 			p.appendFloat64(math.Float64frombits(binary.LittleEndian.Uint64(src[8*i:])))
 		}
 	case typeBytes:
+		at := 0
 		for range n {
-			if len(src) < 4 {
+			if len(src)-at < lengthSize {
 				return errShort
 			}
-			size := binary.LittleEndian.Uint32(src)
-			if uint64(size) > uint64(len(src)-4) {
+			size := binary.LittleEndian.Uint32(src[at:])
+			if at += lengthSize; uint64(size) > uint64(len(src)-at) {
 				return errShort
 			}
-			if err := p.appendBytes(src[4 : 4+size]); err != nil {
+			value := src[at : at+int(size)]
+			if at += int(size); p.leaf.form != formDecimal {
+				p.ends = append(p.ends, int32(at))
+			} else if err := p.appendBytes(value); err != nil {
 				return err
 			}
-			src = src[4+size:]
+		}
+		if p.leaf.form != formDecimal {
+			p.inPlace = src[:at]
 		}
 	case typeFixed:
 		for i := range n {
@@ -270,6 +281,21 @@ func (p *page) plainValues(src []byte, n int) error {
 		}
 	}
 	return nil
+}
+
+// lengthSize is the size of the length before each value of bytes in the plain encoding.
+const lengthSize = 4
+
+// value returns a value of bytes. It is valid as long as the page.
+func (p *page) value(i int) []byte {
+	from := int32(0)
+	if i > 0 {
+		from = p.ends[i-1]
+	}
+	if p.inPlace != nil {
+		return p.inPlace[from+lengthSize : p.ends[i]]
+	}
+	return p.data[from:p.ends[i]]
 }
 
 // len returns the number of values of the wanted kind.
