@@ -91,6 +91,9 @@ func (r *rowValues) add(p *page, first, end int) error {
 	case table.Float:
 		r.Floats = append(r.Floats, p.floats[first:end]...)
 	case table.Bytes:
+		if from := int(p.ends[first]) - len(p.value(first)); r.look == nil {
+			r.Data = slices.Grow(r.Data, int(p.ends[end-1])-from)
+		}
 		for i := first; i < end; i++ {
 			value := p.value(i)
 			if r.look == nil {
