@@ -66,7 +66,7 @@ func TestStat(t *testing.T) {
 	for _, test := range tests {
 		data := testImage(t, test.file)
 		got, err := c.Stat(data)
-		got.alpha, got.planar, got.Usual, got.tensorFlow, got.memory = false, false, false, false, 0
+		got.Alpha, got.planar, got.Usual, got.tensorFlow, got.memory = false, false, false, false, 0
 		if err != nil || got != test.want {
 			t.Errorf("%s: %+v, %v", test.file, got, err)
 		}

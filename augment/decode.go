@@ -64,7 +64,7 @@ func (c *Codec) Decode(dst *Image, data []byte, o DecodeOptions) (Info, error) {
 	if o.mask && !h.Mask {
 		return h.Info, unsupported(h.Format, "its samples are not classes: %s", wantMask)
 	}
-	if c.background != nil && h.alpha {
+	if c.background != nil && h.Alpha {
 		h.Channels = 3 // the background may have a colour
 	}
 	if o.Channels == 0 {

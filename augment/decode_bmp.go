@@ -82,7 +82,7 @@ func (h *header) statBMP(data []byte) error {
 	default:
 		return unsupported(BMP, "compression %d with %d bits a pixel", b.compression, b.depth)
 	}
-	h.alpha = b.masks[3] != 0
+	h.Alpha = b.masks[3] != 0
 	for _, mask := range b.masks[:3] {
 		h.Deep = h.Deep || mask>>bits.TrailingZeros32(mask) > 255
 	}
@@ -135,7 +135,7 @@ func (c *Codec) decodeBMP(dst *Image, data []byte, h *header, o DecodeOptions) e
 		default:
 			b.direct(row, data[int64(from)*stride:])
 		}
-		if c.background != nil && h.alpha {
+		if c.background != nil && h.Alpha {
 			blend(row, *c.background)
 		}
 		fillRow(dst.Row(y), row, o.Channels)

@@ -43,7 +43,7 @@ func (c *Codec) decodePNG(dst *Image, data []byte, h *header, o DecodeOptions) e
 		return pngError(err)
 	}
 	background := c.background
-	if !h.alpha {
+	if !h.Alpha {
 		background = nil
 	}
 	pixel := o.bytes()

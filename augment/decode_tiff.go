@@ -83,7 +83,7 @@ func (h *header) statTIFF(data []byte) error {
 	if photometric <= tiffBlackIsZero && samples <= 2 {
 		h.Channels = 1
 	}
-	h.alpha = d.alpha(photometric, samples) != tiffNoAlpha
+	h.Alpha = d.alpha(photometric, samples) != tiffNoAlpha
 	format := d.number(tagFormat, tiffWhole)
 	h.Deep = d.number(tagBits, 1) == 16 && format == tiffWhole
 	h.Floats = format == tiffFloat

@@ -83,7 +83,7 @@ func (h *header) statWebP(data []byte) error {
 			h.Orientation = exifOrientation(body)
 		}
 	}
-	h.alpha = h.webp.alpha
+	h.Alpha = h.webp.alpha
 	if !found {
 		return damaged(WebP, "no image in it")
 	}

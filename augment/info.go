@@ -25,6 +25,9 @@ type Info struct {
 	Deep bool
 	// Floats says that samples are floats. Decode gives 8 bits of them, by [CodecOptions.FloatRange].
 	Floats bool
+	// Alpha says that the image has an alpha channel or a transparent colour: some pixels may be
+	// transparent.
+	Alpha bool
 	// Mask says that [Codec.DecodeMask] reads the image: a grayscale PNG with 8 bits a sample or less
 	// and no transparency, or a PNG with a palette.
 	Mask bool
@@ -36,7 +39,6 @@ type Info struct {
 	Usual bool
 
 	tensorFlow bool  // see TensorFlow
-	alpha      bool  // some pixels may be transparent
 	planar     bool  // a JPEG whose planes the decoder gives as they are
 	memory     int64 // see Memory
 }
@@ -238,7 +240,7 @@ func (h *header) statPNG(data []byte) error {
 	if kind&2 == 0 {
 		h.Channels = 1
 	}
-	h.alpha = kind&4 != 0
+	h.Alpha = kind&4 != 0
 	h.png = pngHeader{width: int64(w), bits: int64(bits) * [8]int64{1, 1, 3, 1, 2, 2, 4, 4}[kind&7]}
 	for p = p[8+13+4:]; len(p) >= 12; {
 		n := int64(binary.BigEndian.Uint32(p))
@@ -247,13 +249,13 @@ func (h *header) statPNG(data []byte) error {
 		}
 		switch string(p[4:8]) {
 		case "tRNS":
-			h.alpha = true
+			h.Alpha = true
 		case "eXIf":
 			h.Orientation = exifOrientation(p[8 : 8+n])
 		}
 		p = p[12+n:]
 	}
-	h.Keepable, h.Deep = (kind == 0 || kind == 2) && !h.alpha, bits == 16
+	h.Keepable, h.Deep = (kind == 0 || kind == 2) && !h.Alpha, bits == 16
 	h.Mask = kind == 3 || h.Keepable && kind == 0 && !h.Deep
 	return nil
 }
@@ -263,6 +265,6 @@ func (h *header) statGIF(data []byte) error {
 		return damaged(GIF, "the file has %d bytes only", len(data))
 	}
 	h.Width, h.Height = int(binary.LittleEndian.Uint16(data[6:])), int(binary.LittleEndian.Uint16(data[8:]))
-	h.alpha = true
+	h.Alpha = true
 	return nil
 }

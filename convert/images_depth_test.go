@@ -2,12 +2,15 @@ package convert
 
 import (
 	"bytes"
+	"compress/zlib"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"hash/crc32"
 	"image"
 	"image/color"
 	"image/png"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,8 +20,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/dev/torture"
 	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/objects"
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 )
@@ -182,6 +187,74 @@ func TestNarrowed(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestAlphaDropped draws images of 8 and 16 bits, gray and in colours, with an alpha channel, a
+// transparent colour or neither: those that lose it are counted and noted, for kept shards as well, and
+// none with a background.
+func TestAlphaDropped(t *testing.T) {
+	rng := torture.Rand(t)
+	src, want := filepath.Join(t.TempDir(), "alpha"), int64(0)
+	for i := range 24 {
+		kind, bits := rng.IntN(5), 8<<rng.IntN(2)
+		put(t, src, fmt.Sprintf("c/%d.png", i), plainPNG(rng, []byte{0, 2, 4, 6, 0}[kind], byte(bits), kind == 4))
+		if kind >= 2 {
+			want++
+		}
+	}
+	background := [3]uint8{1, 2, 3}
+	for name, c := range map[string]struct {
+		o    ImageOptions
+		want int64
+	}{
+		"kept":       {ImageOptions{}, want},
+		"raw":        {ImageOptions{Encode: EncodeSpec{Format: Raw}}, want},
+		"resized":    {ImageOptions{Resize: augment.ResizeSpec{Square: 3, NoAntialias: true}}, want},
+		"background": {ImageOptions{Codec: augment.CodecOptions{Background: &background}}, 0},
+	} {
+		out := t.TempDir()
+		for _, status := range []Status{Written, UpToDate} {
+			said := notes(&c.o.Options)
+			c.o.Shards = 3
+			s := mustImages(t, src, out, c.o)
+			if s.Status != status || s.AlphaDropped != c.want {
+				t.Errorf("%s: %+v, want %d without alpha", name, s, c.want)
+			}
+			if noted := strings.Contains(strings.Join(*said, "; "), fmt.Sprintf("colour of %s dropped", plural.Of(c.want, "image"))); noted != (c.want > 0) {
+				t.Errorf("%s: noted %q", name, *said)
+			}
+		}
+	}
+}
+
+// plainPNG draws a PNG of 4x3 random pixels of a kind (0 gray, 2 RGB, 4 and 6 with alpha), with black as
+// transparent colour or without.
+func plainPNG(rng *rand.Rand, kind, bits byte, transparent bool) []byte {
+	const w, h = 4, 3
+	row := 1 + w*[]int{1, 0, 3, 0, 2, 0, 4}[kind]*int(bits)/8
+	var pixels bytes.Buffer
+	z := zlib.NewWriter(&pixels)
+	for range h {
+		b := make([]byte, row)
+		for i := range b[1:] {
+			b[1+i] = byte(rng.Uint32())
+		}
+		_, _ = z.Write(b)
+	}
+	z.Close()
+	file := []byte("\x89PNG\r\n\x1a\n")
+	chunk := func(name string, data []byte) {
+		file = binary.BigEndian.AppendUint32(file, uint32(len(data)))
+		data = append([]byte(name), data...)
+		file = binary.BigEndian.AppendUint32(append(file, data...), crc32.ChecksumIEEE(data))
+	}
+	chunk("IHDR", []byte{0, 0, 0, w, 0, 0, 0, h, bits, kind, 0, 0, 0})
+	if transparent {
+		chunk("tRNS", []byte{0, 0})
+	}
+	chunk("IDAT", pixels.Bytes())
+	chunk("IEND", nil)
+	return file
 }
 
 // grayTIFF draws a gray image of 4x2 pixels with an orientation, whose samples are the upper bits of

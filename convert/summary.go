@@ -16,6 +16,7 @@ import (
 //   - AnnotationCounts are nil for a set without objects.
 //   - Narrowed is the number of records whose image has 8 bits a sample and was made of one with more,
 //     or with floats.
+//   - AlphaDropped is the number of records whose image lost an alpha channel or transparent colour.
 //   - Bytes of all shards, ShardsWritten and ShardsKept by this run, and Splits by name.
 //   - Decoder that the bytes depend on, and Decoded, the records by decoder if a backend decodes.
 //   - Fingerprint of the set.

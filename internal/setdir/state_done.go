@@ -33,6 +33,8 @@ type Done struct {
 	// counted in Filtered. Bad also has annotations that could not be used, of samples with a record.
 	Samples  int64 `json:"samples"`
 	Filtered int64 `json:"filtered,omitempty"`
+	// AlphaDropped is the number of records whose image lost an alpha channel or transparent colour.
+	AlphaDropped int64 `json:"alpha_dropped,omitempty"`
 	// Annotations is the number of objects in the shard's records, AnnotationsDropped that of objects
 	// and annotations of its samples that are in none.
 	Annotations        int64       `json:"annotations,omitempty"`

@@ -183,6 +183,9 @@ func (s *Maker) end(m *Work, p *plan.Piece) {
 		m.Record.build(s.Set, m, s.Placer())
 		m.Record.frame(s.Set, m, p)
 		countDepth(p, m)
+		if m.info.Alpha && s.Options.Codec.Background == nil {
+			p.AlphaDropped++
+		}
 		p.Annotations += int64(m.Objects.Len())
 		p.Dropped += m.Objects.Dropped
 		if s.CountsLabels() {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/imagekey"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/manifest"
 )
@@ -45,11 +46,14 @@ func (s *Summary) accountForDepth() {
 	}
 }
 
-// noteDepth notes images that are stored with fewer bits a sample than they have, and those that
-// readers get with fewer.
+// noteDepth notes images that are stored with fewer bits a sample than they have, or without their
+// alpha channel, and those that readers get with fewer bits.
 func (r finishing) noteDepth(sum *Summary) {
 	if i := slices.IndexFunc(sum.LeftOut, LeftOut.isNarrowed); i >= 0 {
 		r.Notef("%s", sum.LeftOut[i])
+	}
+	if sum.AlphaDropped > 0 {
+		r.Notef("alpha channel or transparent colour of %s dropped: %s composites such images", plural.Of(sum.AlphaDropped, "image"), optname.CodecOptionsBackground)
 	}
 	var deep int64
 	for _, d := range r.done {

@@ -297,6 +297,7 @@ func (r *run) summary(status Status, fingerprint string) *Summary {
 			s.Errors += int64(len(d.Bad))
 			s.Filtered += d.Filtered
 			s.Narrowed += d.Narrowed
+			s.AlphaDropped += d.AlphaDropped
 			if c := s.AnnotationCounts; c != nil {
 				c.Annotations += d.Annotations
 				c.Dropped += d.AnnotationsDropped

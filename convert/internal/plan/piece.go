@@ -23,6 +23,7 @@ type Piece struct {
 	Filtered             int64
 	Annotations, Dropped int64 // objects in the records, and those that are not
 	Deep, Narrowed       int64 // records, as manifest.Shard counts them
+	AlphaDropped         int64 // records
 	BytesIn              int64
 	inputs               []setdir.Input
 	Identity             []byte // goes into the shard's fingerprint

@@ -44,6 +44,9 @@ type Summary struct {
 	// Narrowed is the number of records whose image has 8 bits a sample, and had more, or floats, in the
 	// source. LeftOut has it, too.
 	Narrowed int64 `json:"narrowed,omitempty"`
+	// AlphaDropped is the number of records whose image had an alpha channel, or a transparent colour,
+	// that was not composited on a background.
+	AlphaDropped int64 `json:"alpha_dropped,omitempty"`
 	// Bytes of all shards.
 	Bytes         int64                   `json:"bytes"`
 	Seconds       float64                 `json:"seconds"`

@@ -215,6 +215,7 @@ func (ws *writers) writePiece(o *openShard, p *Piece) error {
 	o.done.AnnotationsDropped += p.Dropped
 	o.done.Deep += p.Deep
 	o.done.Narrowed += p.Narrowed
+	o.done.AlphaDropped += p.AlphaDropped
 	o.done.Bad = append(o.done.Bad, p.Bad...)
 	o.done.Inputs = append(o.done.Inputs, p.inputs...)
 	o.fingerprint.h.Write(p.Identity)
