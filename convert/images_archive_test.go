@@ -195,7 +195,7 @@ func TestUpdatesOfArchives(t *testing.T) {
 func TestArchivesByContent(t *testing.T) {
 	files := pets(t, 20)
 	src, out := filepath.Join(t.TempDir(), "pets.tar"), t.TempDir()
-	o := ImageOptions{Options: Options{Shards: 2}, Encode: EncodeSpec{Format: Keep, NoCheck: true}}
+	o := ImageOptions{Options: Options{Shards: 2, TrustTimes: true}, Encode: EncodeSpec{Format: Keep, NoCheck: true}}
 	packFiles(t, src, 1, files)
 	st, err := os.Stat(src)
 	if err != nil {

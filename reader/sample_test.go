@@ -25,7 +25,7 @@ func listOf(t *testing.T, s Sampler, epoch int64) []int64 {
 func TestWeightedSamplerDraws(t *testing.T) {
 	weights := []float64{0, 1, 2, 0, 5, 0.25, 1.75, 0}
 	const n = 40_000
-	list := listOf(t, WeightedSampler(weights, WeightedOptions{Records: n, Replacement: true, Seed: 1}), 0)
+	list := listOf(t, WeightedSampler(weights, WeightedOptions{Records: n, Replacement: true, Seed: new(uint64(1))}), 0)
 	count := make([]float64, len(weights))
 	for _, i := range list {
 		count[i]++
@@ -43,7 +43,7 @@ func TestWeightedSamplerWithoutReplacement(t *testing.T) {
 	weights := []float64{1, 0, 6, 3}
 	const rounds = 5000
 	first, second := make([]float64, 4), 0.0
-	s := WeightedSampler(weights, WeightedOptions{Seed: 2})
+	s := WeightedSampler(weights, WeightedOptions{Seed: new(uint64(2))})
 	for epoch := range int64(rounds) {
 		list := listOf(t, s, epoch)
 		if sorted := slices.Sorted(slices.Values(list)); !slices.Equal(sorted, []int64{0, 2, 3}) {

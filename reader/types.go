@@ -175,13 +175,13 @@ type Sampler = records.Sampler
 // WeightedOptions are the options of [WeightedSampler].
 //
 // Records is the number of elements of an epoch (default: as many as weights above 0), Replacement draws
-// each from all records, and Seed is that of the draws.
+// each from all records, and Seed is that of the draws (default: that of the [Options]).
 type WeightedOptions = records.WeightedOptions
 
 // SortedOptions are the options of [SortedSampler]; the zero value sorts all records.
 //
 // Window sorts each run of that many records of a random order; Shuffle shuffles runs after sorting;
-// Seed is that of both.
+// Seed is that of both (default: that of the [Options]).
 type SortedOptions = records.SortedOptions
 
 // CacheOptions are the options of [Flow.Cache], where an element counts as a record of its

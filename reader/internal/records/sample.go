@@ -28,11 +28,27 @@ type Sampler struct {
 	// each means that the lists were made of a number for each record, of which there are so many.
 	each bool
 	of   int
+	// seeded, if not nil, returns the sampler for the seed of the set.
+	seeded func(seed uint64) Sampler
+}
+
+// withSeed returns the sampler of a seed, or else that of the set.
+func withSeed(seed *uint64, sampler func(seed uint64) Sampler) Sampler {
+	if seed != nil {
+		return sampler(*seed)
+	}
+	s := sampler(0)
+	s.seeded = sampler
+	return s
 }
 
 // Sample returns a source of the records that a sampler lists.
 func Sample(s *fileset.Set, from Sampler) *pipeline.Link {
 	return inOrder(s, "sample", func(*pipeline.Run) (string, globalOrder, error) {
+		from := from
+		if from.seeded != nil {
+			from = from.seeded(s.Opts.Seed)
+		}
 		if from.Name == "" || from.Records == nil {
 			return "", nil, errors.New("reader: Sample: want a Sampler with a Name and Records")
 		}
@@ -67,8 +83,8 @@ type WeightedOptions struct {
 	// times. The copies of an epoch get the same draws of ImageSpec.Policy. Default: each comes
 	// once at most, those with large weights rather early.
 	Replacement bool
-	// Seed of the draws.
-	Seed uint64
+	// Seed of the draws. Default: that of the Options.
+	Seed *uint64
 }
 
 // WeightedSampler draws records with probabilities proportional to their weights: weights[i] is
@@ -84,27 +100,30 @@ type WeightedOptions struct {
 // are sorted at the beginning of each epoch.
 func WeightedSampler(weights []float64, o WeightedOptions) Sampler {
 	table := sync.OnceValue(func() *aliases { return newAliases(weights) })
-	name := fmt.Sprintf("weighted(weights=%016x,records=%d,replacement=%t,seed=%d)", hashOf(weights), o.Records, o.Replacement, o.Seed)
-	return Sampler{Name: name, each: true, of: len(weights), Records: func(epoch int64) ([]int64, error) {
-		if err := pipeline.CheckWeights(weights); err != nil {
-			return nil, err
-		}
-		positive := int64(0)
-		for _, w := range weights {
-			if w > 0 {
-				positive++
+	hash := hashOf(weights)
+	return withSeed(o.Seed, func(seed uint64) Sampler {
+		name := fmt.Sprintf("weighted(weights=%016x,records=%d,replacement=%t,seed=%d)", hash, o.Records, o.Replacement, seed)
+		return Sampler{Name: name, each: true, of: len(weights), Records: func(epoch int64) ([]int64, error) {
+			if err := pipeline.CheckWeights(weights); err != nil {
+				return nil, err
 			}
-		}
-		n := cmp.Or(o.Records, positive)
-		if n < 0 || n > pipeline.MaxSkip || !o.Replacement && n > positive {
-			return nil, fmt.Errorf("%d Records of %d weights above 0: want 0 or more, and without Replacement no more than these", o.Records, positive)
-		}
-		numbers := pipeline.Draws(pipeline.Key(o.Seed, pipeline.ForSample, uint64(epoch)))
-		if o.Replacement {
-			return table().draw(numbers, n), nil
-		}
-		return weightedOrder(weights, numbers)[:n], nil
-	}}
+			positive := int64(0)
+			for _, w := range weights {
+				if w > 0 {
+					positive++
+				}
+			}
+			n := cmp.Or(o.Records, positive)
+			if n < 0 || n > pipeline.MaxSkip || !o.Replacement && n > positive {
+				return nil, fmt.Errorf("%d Records of %d weights above 0: want 0 or more, and without Replacement no more than these", o.Records, positive)
+			}
+			numbers := pipeline.Draws(pipeline.Key(seed, pipeline.ForSample, uint64(epoch)))
+			if o.Replacement {
+				return table().draw(numbers, n), nil
+			}
+			return weightedOrder(weights, numbers)[:n], nil
+		}}
+	})
 }
 
 // hashOf identifies numbers.
@@ -204,8 +223,8 @@ type SortedOptions struct {
 	// Shuffle shuffles each run of that many records after sorting: a curriculum from small to
 	// large keys that does not always have the same neighbours. Default: none.
 	Shuffle int64
-	// Seed of the random orders.
-	Seed uint64
+	// Seed of the random orders. Default: that of the Options.
+	Seed *uint64
 }
 
 // SortedSampler orders records by keys, ascending: keys[i] is that of record i, such as its
@@ -213,32 +232,35 @@ type SortedOptions struct {
 // Equal keys keep the order of the records. The keys must not be changed while the sampler is in
 // use.
 func SortedSampler(keys []float64, o SortedOptions) Sampler {
-	name := fmt.Sprintf("sorted(keys=%016x,window=%d,shuffle=%d,seed=%d)", hashOf(keys), o.Window, o.Shuffle, o.Seed)
-	return Sampler{Name: name, each: true, of: len(keys), Records: func(epoch int64) ([]int64, error) {
-		if o.Window < 0 || o.Shuffle < 0 {
-			return nil, fmt.Errorf("a Window of %d, a Shuffle of %d: want 0 or more", o.Window, o.Shuffle)
-		}
-		list := make([]int64, len(keys))
-		for i := range list {
-			if list[i] = int64(i); math.IsNaN(keys[i]) {
-				return nil, fmt.Errorf("key %d is NaN", i)
+	hash := hashOf(keys)
+	return withSeed(o.Seed, func(seed uint64) Sampler {
+		name := fmt.Sprintf("sorted(keys=%016x,window=%d,shuffle=%d,seed=%d)", hash, o.Window, o.Shuffle, seed)
+		return Sampler{Name: name, each: true, of: len(keys), Records: func(epoch int64) ([]int64, error) {
+			if o.Window < 0 || o.Shuffle < 0 {
+				return nil, fmt.Errorf("a Window of %d, a Shuffle of %d: want 0 or more", o.Window, o.Shuffle)
 			}
-		}
-		if o.Window > 0 {
-			pipeline.Permute(list, pipeline.Draws(pipeline.Key(o.Seed, pipeline.ForSample, uint64(epoch), 1)))
-		}
-		for run := range runs(list, o.Window) {
-			slices.SortStableFunc(run, func(a, b int64) int { return cmp.Or(cmp.Compare(keys[a], keys[b]), cmp.Compare(a, b)) })
-		}
-		if o.Shuffle > 0 {
-			n := uint64(0)
-			for run := range runs(list, o.Shuffle) {
-				pipeline.Permute(run, pipeline.Draws(pipeline.Key(o.Seed, pipeline.ForSample, uint64(epoch), 2, n)))
-				n++
+			list := make([]int64, len(keys))
+			for i := range list {
+				if list[i] = int64(i); math.IsNaN(keys[i]) {
+					return nil, fmt.Errorf("key %d is NaN", i)
+				}
 			}
-		}
-		return list, nil
-	}}
+			if o.Window > 0 {
+				pipeline.Permute(list, pipeline.Draws(pipeline.Key(seed, pipeline.ForSample, uint64(epoch), 1)))
+			}
+			for run := range runs(list, o.Window) {
+				slices.SortStableFunc(run, func(a, b int64) int { return cmp.Or(cmp.Compare(keys[a], keys[b]), cmp.Compare(a, b)) })
+			}
+			if o.Shuffle > 0 {
+				n := uint64(0)
+				for run := range runs(list, o.Shuffle) {
+					pipeline.Permute(run, pipeline.Draws(pipeline.Key(seed, pipeline.ForSample, uint64(epoch), 2, n)))
+					n++
+				}
+			}
+			return list, nil
+		}}
+	})
 }
 
 // runs yields runs of n elements of a list; all of them at once if n is 0.

@@ -155,11 +155,11 @@ func ours(ctx context.Context, dir string) (input, error) {
 	if err != nil {
 		return input{}, err
 	}
-	trainDS, err := gomlx.New(ctx, "train", flow, gomlx.Images{})
+	trainDS, err := gomlx.New(ctx, "train", flow, reader.From{}, gomlx.Images{})
 	if err != nil {
 		return input{}, err
 	}
-	valDS, err := gomlx.New(ctx, "val", pets.Eval(evaluation, batch), gomlx.Images{})
+	valDS, err := gomlx.New(ctx, "val", pets.Eval(evaluation, batch), reader.From{}, gomlx.Images{})
 	return input{name, trainDS, valDS}, err
 }
 
