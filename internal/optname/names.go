@@ -1,8 +1,8 @@
 package optname
 
 // Options: fields of the structs that Go programs fill in, and the flags that set them; the flags of
-// conversions are in their tables. Structs of one name in two packages share their fields here. A
-// method of reader.Pipe names the argument that it takes.
+// conversions are in their tables. Structs of one name in two packages share their fields here. An
+// argument of a function counts as an option.
 var (
 	OptionsName            = option("Options.Name", "name")
 	OptionsSeed            = option("Options.Seed", "seed")
@@ -149,7 +149,7 @@ var (
 	ImageSpecBatch   = option("ImageSpec.Batch", "batch")
 	ImageSpecResize  = option("ImageSpec.Resize", "resize")
 
-	PipeBatch = option("Batch", "batch")
+	BatchN = option("reader.Batch.n", "batch")
 )
 
 // Functions, and the verbs, or else flags or values of flags, that do their work. An argument of a

@@ -28,7 +28,7 @@ var remedies = map[string]remedy{
 	"map":         {&optname.MapOptionsWorkers, optname.Textf("a cheaper function")},
 	"parse":       {&optname.ColumnSpecWorkers, optname.Textf("a Schema of fewer features")},
 	"pictures":    {&optname.ImageSpecWorkers, optname.Textf("a smaller size (%s), or converting to that size once (%s)", optname.ImageSpecResize, optname.ConvertImages.With(optname.ImageOptionsResize))},
-	"batch":       {nil, optname.Textf("a larger batch (%s)", optname.PipeBatch)},
+	"batch":       {nil, optname.Textf("a larger batch (%s)", optname.BatchN)},
 }
 
 // remedyOf returns the remedy for a stage. Workers that are tuned are as many as the processor
@@ -81,7 +81,7 @@ func orAlso(others string) string {
 
 // largerBatch returns the setting of the size of the batches that stats make.
 func largerBatch(stats []StageStats) string {
-	setting := optname.PipeBatch
+	setting := optname.BatchN
 	for _, s := range stats {
 		switch stageWord(s.Name) {
 		case "parse":

@@ -35,7 +35,7 @@ func TestBottleneck(t *testing.T) {
 		"tuned workers":       {[]StageStats{{Name: "parse", Busy: second(9), Workers: 1, Auto: true}}, Usage{}, []string{"help: Options.Parallelism, or a Schema"}},
 		"no spare core":       {[]StageStats{{Name: "map", Busy: second(39), Workers: 4}}, Usage{}, []string{"processors: ", "more of them, or a cheaper function; a larger MapOptions.Workers would not"}},
 		"images":              {queued(0.1, []StageStats{{Name: "pictures", Busy: second(1), Workers: 1}}), Usage{}, []string{"the consumer: ", "a larger batch (ImageSpec.Batch)"}},
-		"records":             {queued(0.1, []StageStats{{Name: "prefetch", Workers: 1}}), Usage{}, []string{"a larger batch (Batch)"}},
+		"records":             {queued(0.1, []StageStats{{Name: "prefetch", Workers: 1}}), Usage{}, []string{"a larger batch (reader.Batch.n)"}},
 		"waiting function":    {[]StageStats{{Name: "map(call)", Busy: second(40), Workers: 4, Auto: true}}, Usage{Processor: second(1)}, []string{"map(call): ", "mostly wait", "help: MapOptions.Waits, or"}},
 		"waiting workers":     {[]StageStats{{Name: "map(call)", Busy: second(40), Workers: 4}}, Usage{Processor: second(1)}, []string{"mostly wait", "help: MapOptions.Workers, or"}},
 		"waiting filter":      {[]StageStats{{Name: "filter", Busy: second(10), Workers: 1}}, Usage{Processor: second(1)}, []string{"filter: ", "mostly wait", "MapOptions.Waits"}},
