@@ -73,7 +73,7 @@ func TestImagesClose(t *testing.T) {
 		for n := range 4 {
 			fakecuda.Use(t)
 			b := open(t, gpu.Options{Batch: 6})
-			s, err := reader.Images(set.Records().Repeat(-1), reader.ImageSpec{Size: 16, Batch: 10, DType: reader.Float32, Backend: b}).Start(t.Context())
+			s, err := reader.Images(set.Records().Repeat(-1), reader.ImageSpec{Size: 16, Batch: 10, DType: reader.Float32, Backend: b}).Start(t.Context(), reader.From{})
 			if err != nil {
 				t.Fatal(err)
 			}
