@@ -242,3 +242,50 @@ func nextAndClose[T any](f Flow[T]) func(*testing.T, *atomic.Int64) {
 		s.Close()
 	}
 }
+
+// Functions on any elements take the records of a Pipe, too; those on records of files take no others.
+func TestRecordsAsElements(t *testing.T) {
+	set := writeSet(t, Options{Seed: 4}, 30, 17)
+	p := set.Interleave(2, 3).Shuffle(9).Repeat(2)
+	number := func(r Record) string { return fmt.Sprint(r.Epoch, r.File, r.Number, string(r.Data)) }
+	var want, got []string
+	for r, err := range p.All(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, number(r))
+	}
+	for i, err := range Enumerate(p).All(t.Context()) {
+		if err != nil || i.Index != int64(len(got)) {
+			t.Fatalf("element %d is %d, %v", len(got), i.Index, err)
+		}
+		got = append(got, number(i.Value))
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("enumerated: %v, want %v", got, want)
+	}
+	checkResume(t, Enumerate(p).Take(20), func(i Indexed[Record]) string { return fmt.Sprint(i.Index, number(i.Value)) })
+	buckets := BucketByLength(p.Take(25), func(r Record) int { return len(r.Data) }, BucketOptions{Boundaries: []int{4}, BatchSizes: []int{3, 4}})
+	checkResume(t, buckets, func(b []Record) (all string) {
+		for _, r := range b {
+			all += number(r) + ";"
+		}
+		return all
+	})
+	if s := Unbatch(Batch(p, 4, BatchOptions{})).Set(); s == nil || s.Path(Record{}) != set.Path(Record{}) {
+		t.Error("the set of the records of batches")
+	}
+	_, ofColumns := collectAll(t.Context(), ParseColumns(Unbatch(Batch(p, 4, BatchOptions{})), ColumnSpec{}))
+	for name, err := range map[string]error{
+		"columns": ofColumns,
+		"windows": readSome(t, Windows(Map(p, func(r Record) (Record, error) { return r, nil }, MapOptions{}), columns.WindowSpec{}), nil),
+		"mix":     readSome(t, Mix(MixOptions{}, p, Unbatch(Batch(p, 4, BatchOptions{}))), nil),
+	} {
+		if err == nil || !strings.Contains(err.Error(), "where those of files are wanted") {
+			t.Errorf("%s of records of a Map or Unbatch: %v", name, err)
+		}
+	}
+	if _, err := p.Start(t.Context(), From{Epoch: 1, State: &State{}}); err == nil || !strings.Contains(err.Error(), "want one of them") {
+		t.Errorf("a State and an Epoch: %v", err)
+	}
+}
