@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync/atomic"
+	"sync"
 
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
 )
@@ -65,7 +65,9 @@ type repeated[T any] struct {
 	done   int64
 	empty  bool // the current pass has had no elements so far
 	before pipeline.State
-	left   atomic.Bool // the epoch was interrupted
+
+	mu   sync.Mutex // held while a pass starts: Interrupt comes before or after that
+	left bool       // the epoch was interrupted
 }
 
 // pass returns the epoch of the flow before that the current pass is.
@@ -100,18 +102,26 @@ func (r *repeated[T]) Next() (*Element[T], error) {
 			return nil, io.EOF
 		}
 		r.empty = true
-		if err := r.in.StartEpoch(r.pass(r.epoch)); err != nil {
+		if err := r.startPass(r.epoch); err != nil {
 			return nil, err
-		}
-		if r.left.Load() { // before the pass started
-			r.in.Interrupt()
-			return nil, errLeft
 		}
 	}
 }
 
+// startPass starts the flow before at the current pass, unless the epoch was interrupted.
+func (r *repeated[T]) startPass(epoch int64) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.left {
+		return errLeft
+	}
+	return r.in.StartEpoch(r.pass(epoch))
+}
+
 func (r *repeated[T]) Interrupt() {
-	r.left.Store(true)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.left = true
 	r.in.Interrupt()
 }
 
@@ -119,9 +129,11 @@ func (r *repeated[T]) StartEpoch(epoch int64) error {
 	if err := pipeline.CheckEpoch(epoch); err != nil {
 		return err
 	}
-	r.left.Store(false)
+	r.mu.Lock()
+	r.left = false
+	r.mu.Unlock()
 	r.done = 0
-	if err := r.in.StartEpoch(r.pass(epoch)); err != nil {
+	if err := r.startPass(epoch); err != nil {
 		return err
 	}
 	r.begin(epoch)
