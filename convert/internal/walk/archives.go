@@ -76,29 +76,28 @@ func tryArchives(ctx context.Context, o *options.ImageOptions, src origin.Place)
 	}
 	if samples := a.others; samples.Is(a.Images) {
 		a.group()
-		a.explainOthers(false)
+		clear(a.texts.kept) // lists state no splits of samples
+		a.explainOthers()
 		return &a.Found, samples, nil
 	}
-	a.explainOthers(true)
+	a.explainOthers()
 	return &a.Found, nil, nil
 }
 
-// explainOthers adds the members to the account that are not images and of no use otherwise. Those that
-// may state splits are left to the listing, if there are no samples.
-func (a *archiveWalker) explainOthers(stating bool) {
+// explainOthers adds the members to the account that are not images and of no use otherwise.
+func (a *archiveWalker) explainOthers() {
 	for key, image := range a.others.Unused() {
-		if stating && a.texts.kept[key] != nil {
-			a.Stating = append(a.Stating, StatingFile{Path: key})
-		} else {
-			a.explainMember(key, image)
-		}
+		a.explainMember(key, image)
 	}
 	a.explainBeside()
 }
 
-// explainMember adds a member without an image's extension to the account. It may be an image.
+// explainMember adds a member without an image's extension to the account. It may be an image, or state
+// splits, and is then left to the listing.
 func (a *archiveWalker) explainMember(key string, image bool) {
 	switch {
+	case a.texts.kept[key] != nil:
+		a.Stating = append(a.Stating, StatingFile{Path: key})
 	case !image:
 		a.explainByName(key)
 	case a.o.Select.Wants(key):
@@ -150,11 +149,7 @@ func (a *archiveWalker) visit(m *archive.Member) error {
 func (a *archiveWalker) leave(m *archive.Member, key, unusable string, image bool) error {
 	a.Skipped++
 	if a.o.ArchiveFormat == options.Files {
-		if a.texts.kept[key] != nil {
-			a.Stating = append(a.Stating, StatingFile{Path: key})
-		} else {
-			a.explainMember(key, image)
-		}
+		a.explainMember(key, image)
 		return nil
 	}
 	later, err := a.others.Add(m, key, unusable, image)
