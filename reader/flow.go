@@ -114,7 +114,7 @@ func (f Flow[T]) Start(ctx context.Context, from From) (*Stream[T], error) {
 		if err != nil {
 			return nil, err
 		}
-		return &Stream[T]{s}, nil
+		return &Stream[T]{run: s}, nil
 	}
 	if s := from.State; s != nil && len(s.Making) > 0 {
 		return nil, fmt.Errorf("resume: %w: it is of a flow made with %s: resume that flow", ErrState, s.Making[0])
@@ -123,7 +123,7 @@ func (f Flow[T]) Start(ctx context.Context, from From) (*Stream[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Stream[T]{as[running[T]](s)}, nil
+	return &Stream[T]{run: as[running[T]](s)}, nil
 }
 
 // All returns the elements of epoch 0, each valid until the next iteration. An error comes with a

@@ -73,26 +73,44 @@ func (s *flowStage) start(before pipeline.State, at ...int64) pipeline.State {
 // beginStage opens the flow before a stage with a section, and returns the section: nil at the
 // beginning of an epoch, else of least to most numbers, each from 0 to MaxSkip.
 func beginStage[T any](ctx context.Context, f Flow[T], from pipeline.Origin, name string, least, most int) (in Source[T], at []int64, err error) {
-	if from.State != nil {
-		before := *from.State
-		if at, err = popFlow(&before, name); err != nil {
-			return nil, nil, err
-		}
-		if len(at) < least || len(at) > most || slices.ContainsFunc(at, func(n int64) bool { return n < 0 || n > pipeline.MaxSkip }) {
-			return nil, nil, pipeline.ErrPosition(name)
-		}
-		from.State = &before
-	}
-	if in, err = f.Begin(ctx, from); err != nil {
+	if at, err = popOrigin(&from, name, least, most); err != nil {
 		return nil, nil, err
+	}
+	in, err = beginBefore(ctx, f, from, name)
+	return in, at, err
+}
+
+// popOrigin removes the section of a stage from an origin, and returns it: nil at the beginning of an
+// epoch.
+func popOrigin(from *pipeline.Origin, name string, least, most int) ([]int64, error) {
+	if from.State == nil {
+		return nil, nil
+	}
+	before := *from.State
+	at, err := popFlow(&before, name)
+	if err != nil {
+		return nil, err
+	}
+	if len(at) < least || len(at) > most || slices.ContainsFunc(at, func(n int64) bool { return n < 0 || n > pipeline.MaxSkip }) {
+		return nil, pipeline.ErrPosition(name)
+	}
+	from.State = &before
+	return at, nil
+}
+
+// beginBefore opens the flow before a stage at an origin without the stage's section.
+func beginBefore[T any](ctx context.Context, f Flow[T], from pipeline.Origin, name string) (Source[T], error) {
+	in, err := f.Begin(ctx, from)
+	if err != nil {
+		return nil, err
 	}
 	if from.State != nil {
 		if err := sameWorker(in.Running(), from.State, name); err != nil {
 			in.Close()
-			return nil, nil, err
+			return nil, err
 		}
 	}
-	return in, at, nil
+	return in, nil
 }
 
 // sameWorker returns an error for a State of another worker, whose flow has the named stage.

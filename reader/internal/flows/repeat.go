@@ -18,35 +18,27 @@ func Repeat[T any](f Flow[T], n int) Flow[T] {
 			return nil, fmt.Errorf("reader: Repeat(%d): want 0 or more, or -1 for ever", n)
 		}
 		r := &repeated[T]{stage: flowStage{name: name}, times: int64(n)}
+		at, err := popOrigin(&from, name, 1, 1)
+		if err != nil {
+			return nil, err
+		}
 		first := from.Epoch
-		if from.State != nil {
-			before := pipeline.CloneState(from.State)
-			at, err := popFlow(&before, name)
-			if err != nil {
-				return nil, err
-			}
-			if len(at) != 1 || at[0] < 0 || at[0] > pipeline.MaxSkip || n >= 0 && at[0] > int64(n) {
+		if at != nil {
+			if n >= 0 && at[0] > int64(n) {
 				return nil, pipeline.ErrPosition(name)
 			}
-			first, r.done = before.Epoch, at[0]
-			before.Epoch = r.pass(first)
-			from.State = &before
+			first, r.done = from.State.Epoch, at[0]
 		}
 		if err := pipeline.CheckEpoch(first); err != nil {
 			return nil, err
 		}
-		from.Epoch = r.pass(first)
-		var err error
-		if r.in, err = f.Begin(ctx, from); err != nil {
+		if from.Epoch = r.pass(first); at != nil {
+			from.State.Epoch = from.Epoch
+		}
+		if r.in, err = beginBefore(ctx, f, from, name); err != nil {
 			return nil, err
 		}
 		run := r.in.Running()
-		if from.State != nil {
-			if err := sameWorker(run, from.State, name); err != nil {
-				r.in.Close()
-				return nil, err
-			}
-		}
 		run.Makes(name)
 		run.Passes *= max(r.times, 1)
 		r.begin(first)

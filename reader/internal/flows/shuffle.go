@@ -1,12 +1,10 @@
 package flows
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
 	"github.com/tfrec/tfrec/reader/internal/stages"
@@ -23,7 +21,7 @@ func Shuffle[T any](f Flow[T], o stages.ShuffleOptions, seed uint64) Flow[T] {
 		if err := o.Check(); err != nil {
 			return nil, err
 		}
-		in, at, err := beginStage(ctx, f, from, name, 4, 4)
+		in, at, err := beginStage(ctx, f, from, name, 3, 3)
 		if err != nil {
 			return nil, err
 		}
@@ -39,7 +37,7 @@ func Shuffle[T any](f Flow[T], o stages.ShuffleOptions, seed uint64) Flow[T] {
 			epoch = from.State.Epoch
 		}
 		if s.begin(epoch, at); at != nil {
-			if err := s.refill(at[0], at[1], at[2]-1, at[3]); err != nil {
+			if err := s.refill(at[0], at[1], at[2]-1); err != nil {
 				s.Close()
 				return nil, err
 			}
@@ -52,9 +50,9 @@ func Shuffle[T any](f Flow[T], o stages.ShuffleOptions, seed uint64) Flow[T] {
 // draw i gives, so that the number of elements given determines what the buffer holds.
 //
 // Its position is one of the flow before, and in numbers: the number of the element after that position,
-// the elements given before the last one, the elements of the epoch and one more (0 before its end was
-// seen), and 1 for the last element given. A position does not wait for the element that follows it into the
-// buffer: so the last one is drawn again.
+// the elements given, and one more than the elements of the epoch (0 before its end was seen). A position
+// does not wait for the element that takes the slot of the last one given: to resume, that one is drawn
+// again and dropped.
 type shuffled[T any] struct {
 	in    Source[T]
 	stage flowStage
@@ -98,7 +96,7 @@ func (s *shuffled[T]) begin(epoch int64, at []int64) {
 	start := s.in.State()
 	s.last = Mark{saved: &start}
 	if at == nil {
-		at = make([]int64, 4)
+		at = make([]int64, 3)
 	}
 	s.before = s.stage.start(start, at...)
 }
@@ -184,8 +182,8 @@ func (s *shuffled[T]) Next() (*Element[T], error) {
 	e := s.slots[i].e
 	s.slots[i].from.live--
 	s.slots[i], s.free = shuffleSlot[T]{}, i
-	e.resumeFrom(&oldest.state, &s.stage, oldest.first, s.given, s.total+1, 1)
 	s.given++
+	e.resumeFrom(&oldest.state, &s.stage, oldest.first, s.given, s.total+1)
 	s.stats.Elements.Add(1)
 	return e, nil
 }
@@ -200,21 +198,16 @@ func (s *shuffled[T]) oldest() *shuffleAnchor {
 	return s.marks[0]
 }
 
-// refill restores the buffer as it was after given elements, making again what follows element first,
-// and drops as many of the next elements as were received.
-func (s *shuffled[T]) refill(first, given, total, received int64) error {
-	if given == 0 && received == 0 && first == 0 && total < 0 {
+// refill restores the buffer as it was after given elements, making again what follows element first.
+func (s *shuffled[T]) refill(first, given, total int64) error {
+	if given == 0 && first == 0 && total < 0 {
 		return nil // the beginning
 	}
-	if received != 1 || total >= 0 && given >= total {
+	if given == 0 || total >= 0 && given > total {
 		return pipeline.ErrPosition(s.stage.name)
 	}
-	held := stages.HeldBy(s.draws, s.size, given, total)
-	order := make([]int, len(held))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(held[a], held[b]) })
+	given-- // the last one is drawn again
+	held, order := stages.HeldBy(s.draws, s.size, given, total)
 	s.came, s.given, s.total = first, given, -1
 	s.slots = append(s.slots, make([]shuffleSlot[T], len(held))...)
 	until := given + int64(s.size)

@@ -4,20 +4,14 @@ import (
 	"context"
 	"io"
 	"runtime/trace"
-	"sync"
-	"sync/atomic"
 
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
 	"github.com/tfrec/tfrec/reader/internal/stages"
 )
 
-// Stream returns the values of a running flow. Only Running is safe for concurrent use, and Close.
+// Stream returns the values of a running flow. Only Running is safe for concurrent use.
 type Stream[T any] struct {
-	src     Source[T]
-	closed  atomic.Bool
-	closing sync.Once
-
-	mu    sync.Mutex // held during each call
+	src   Source[T]
 	epoch int64
 	pass  int64           // see Pass
 	held  *Element[T]     // last result of Next
@@ -45,20 +39,11 @@ func (f Flow[T]) Start(ctx context.Context, from pipeline.Origin) (*Stream[T], e
 
 // Pass returns how often the set had been read before the last record of the value returned last.
 // Before the first value, it is the pass with which the epoch begins.
-func (s *Stream[T]) Pass() int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.pass
-}
+func (s *Stream[T]) Pass() int64 { return s.pass }
 
 // NextEpoch moves to the start of the next epoch, after io.EOF or earlier. After any error other than
 // io.EOF it returns that error.
 func (s *Stream[T]) NextEpoch() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed.Load() {
-		return stages.ErrClosed
-	}
 	if s.err != nil && s.err != io.EOF {
 		return s.err
 	}
@@ -77,19 +62,11 @@ func (s *Stream[T]) NextEpoch() error {
 // Next returns the next value, valid until the next call; io.EOF at the end of the epoch. Any other
 // error is final.
 func (s *Stream[T]) Next() (T, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	var none T
-	if s.closed.Load() {
-		return none, stages.ErrClosed
-	}
 	if s.err != nil {
 		return none, s.err
 	}
 	e, err := s.take()
-	if err != nil && s.closed.Load() {
-		err = stages.ErrClosed // Close interrupted it
-	}
 	if err != nil {
 		s.err = err
 	}
@@ -120,19 +97,13 @@ func (s *Stream[T]) take() (*Element[T], error) {
 
 // remember saves the state after the element that is about to be released.
 func (s *Stream[T]) remember() {
-	state := s.state()
+	state := s.State()
 	s.last = &state
 }
 
 // State returns the state after the value that Next returned last. After an error it is the one after
 // the last value returned.
 func (s *Stream[T]) State() pipeline.State {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.state()
-}
-
-func (s *Stream[T]) state() pipeline.State {
 	var state pipeline.State
 	switch {
 	case s.held != nil:
@@ -147,20 +118,17 @@ func (s *Stream[T]) state() pipeline.State {
 }
 
 // Close stops everything, waits for the goroutines and closes the files. It may be called more than
-// once, and while another goroutine waits in Next.
+// once.
 func (s *Stream[T]) Close() error {
-	s.closing.Do(func() {
-		s.closed.Store(true)
-		s.src.Interrupt()
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if s.held != nil {
-			s.remember()
-			s.held.Drop()
-			s.held = nil
-		}
+	if s.held != nil {
+		s.remember()
+		s.held.Drop()
+		s.held = nil
+	}
+	if s.err != stages.ErrClosed {
 		s.src.Close()
-	})
+		s.err = stages.ErrClosed
+	}
 	return nil
 }
 

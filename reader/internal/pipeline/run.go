@@ -51,7 +51,8 @@ type dataset interface {
 // Engine is what all runs of a pipeline share.
 type Engine struct {
 	Ctx    context.Context
-	task   *trace.Task // of ctx
+	Cancel context.CancelCauseFunc // ends Ctx
+	task   *trace.Task             // of Ctx
 	blocks blockPool
 	Tokens chan struct{} // one for each goroutine that may work at the same time
 	Budget *budget
@@ -78,6 +79,7 @@ func NewRun(ctx context.Context, o Options, data dataset) (*Run, error) {
 		return nil, err
 	}
 	e := &Engine{began: time.Now(), load: cpuload.Start(), Tokens: make(chan struct{}, o.Parallelism)}
+	ctx, e.Cancel = context.WithCancelCause(ctx)
 	e.Ctx, e.task = trace.NewTask(ctx, strings.TrimSpace(TracePrefix))
 	e.Budget = NewBudget(o.Memory, e.blocks.trim)
 	e.Budget.beside = !o.memoryGiven

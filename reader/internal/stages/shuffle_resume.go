@@ -14,12 +14,7 @@ func (x *shuffleStage) refill(first, given, total int64) error {
 	if first < 0 || given < 0 || max(first, given, total) > pipeline.MaxSkip || total >= 0 && given > total {
 		return pipeline.ErrPosition(x.name)
 	}
-	held := HeldBy(x.draws, x.size, given, total)
-	order := make([]int, len(held))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(held[a], held[b]) })
+	held, order := HeldBy(x.draws, x.size, given, total)
 	x.came, x.given = first, given
 	for range held {
 		x.grow()
@@ -51,9 +46,10 @@ func (x *shuffleStage) refill(first, given, total int64) error {
 	return x.err
 }
 
-// HeldBy returns the number of the element in each slot of a buffer of most elements, after given draws.
-// The epoch has total elements; below 0: more than were drawn and are in the buffer.
-func HeldBy(draws pipeline.Draws, most int, given, total int64) []int64 {
+// HeldBy returns the number of the element in each slot of a buffer of most elements, after given draws,
+// and the slots in the order in which their elements came. The epoch has total elements; below 0: more
+// than were drawn and are in the buffer.
+func HeldBy(draws pipeline.Draws, most int, given, total int64) (held []int64, order []int) {
 	size := int64(most)
 	if total >= 0 {
 		size = min(size, total)
@@ -62,7 +58,7 @@ func HeldBy(draws pipeline.Draws, most int, given, total int64) []int64 {
 	if total >= 0 {
 		full = min(given, total-size)
 	}
-	held := make([]int64, size)
+	held = make([]int64, size)
 	for i := range held {
 		held[i] = -1
 	}
@@ -83,5 +79,10 @@ func HeldBy(draws pipeline.Draws, most int, given, total int64) []int64 {
 		held[s] = held[last]
 		held = held[:last]
 	}
-	return held
+	order = make([]int, len(held))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(held[a], held[b]) })
+	return held, order
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 	"sync/atomic"
 
 	"github.com/tfrec/tfrec/reader/internal/fileset"
@@ -18,17 +17,12 @@ var errIdle = errors.New("reader: no epoch was started")
 // ErrClosed is what a stream returns after Close.
 var ErrClosed = errors.New("reader: the stream is closed")
 
-// Stream is a running pipeline. Only Running is safe for concurrent use, and Close.
+// Stream is a running pipeline. Only Running is safe for concurrent use.
 type Stream struct {
-	closed  atomic.Bool
-	closing sync.Once
-	mu      sync.Mutex // held during each call
-
-	Run    *pipeline.Run
-	Pipe   pipeline.Stage // the last of its stages
-	Top    pipeline.Stage // pipe, or merge in the epoch of a merged State
-	merge  *merge         // nil: none, or its epoch is over
-	cancel context.CancelCauseFunc
+	Run   *pipeline.Run
+	Pipe  pipeline.Stage // the last of its stages
+	Top   pipeline.Stage // pipe, or merge in the epoch of a merged State
+	merge *merge         // nil: none, or its epoch is over
 
 	block *pipeline.Block // whose records Next returns
 	given int             // records of it that were returned
@@ -62,19 +56,17 @@ func (p Pipe) Start(ctx context.Context, from pipeline.Origin) (*Stream, error) 
 	if p.Set.Opts.BatchWithinEpoch && p.Last.MixesPasses() {
 		return nil, errors.New("reader: BatchWithinEpoch, and a Shuffle or Mix after a Repeat, which mixes passes: repeat last")
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
 	r, err := pipeline.NewRun(ctx, p.Set.Opts, p.Set)
 	if err != nil {
-		cancel(nil)
 		return nil, err
 	}
 	r.Passes, r.Rereads = p.Last.Passes, from.Idle
 	top, err := p.Last.Build(r)
 	if err != nil {
-		cancel(nil)
+		r.Cancel(nil)
 		return nil, err
 	}
-	s := &Stream{Run: r, Pipe: top, Top: top, cancel: cancel}
+	s := &Stream{Run: r, Pipe: top, Top: top}
 	if err := s.begin(p.Last, from); err != nil {
 		s.Close()
 		return nil, err
@@ -176,11 +168,7 @@ func (s *Stream) Interrupt() {
 func (s *Stream) Epoch() int64 { return s.epoch }
 
 // Pass returns how often the set had been read before the record returned last.
-func (s *Stream) Pass() int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.pass
-}
+func (s *Stream) Pass() int64 { return s.pass }
 
 // NextEpoch moves to the start of the next epoch, after io.EOF or earlier. Complete caches, memory
 // and tuning are kept. An incomplete cache starts over. After any error other than io.EOF it
@@ -189,11 +177,6 @@ func (s *Stream) NextEpoch() error { return s.MoveTo(s.epoch + 1) }
 
 // MoveTo moves to the start of an epoch.
 func (s *Stream) MoveTo(epoch int64) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed.Load() {
-		return ErrClosed
-	}
 	if s.err != nil && s.err != io.EOF && s.err != errIdle && !(s.left.Load() && s.Run.Ctx.Err() == nil) {
 		return s.err
 	}
@@ -220,8 +203,6 @@ func (s *Stream) nextBlock() (*pipeline.Block, error) {
 // Next returns the next record, valid until the next call; io.EOF at the end of the epoch. Any
 // other error is final.
 func (s *Stream) Next() (pipeline.Record, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if s.block == nil || s.given == len(s.block.Records) {
 		if err := s.load(); err != nil {
 			return pipeline.Record{}, err
@@ -239,8 +220,6 @@ func (s *Stream) Next() (pipeline.Record, error) {
 // caller releases it. RecordStream.State counts all of its records as received, Block.State any
 // number of them.
 func (s *Stream) NextBlock() (*pipeline.Block, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if s.block == nil || s.given == len(s.block.Records) {
 		if err := s.load(); err != nil {
 			return nil, err
@@ -261,9 +240,6 @@ func (s *Stream) NextBlock() (*pipeline.Block, error) {
 // load gets the next block.
 func (s *Stream) load() error {
 	s.drop()
-	if s.closed.Load() {
-		return ErrClosed
-	}
 	s.Run.Tuner.Tick()
 	if s.err == nil {
 		if s.err = s.Run.Ctx.Err(); s.err != nil {
@@ -273,9 +249,6 @@ func (s *Stream) load() error {
 	}
 	if s.err != nil {
 		s.block = nil
-		if s.closed.Load() {
-			return ErrClosed // Close interrupted it
-		}
 		return s.err
 	}
 	s.given = 0
@@ -293,8 +266,6 @@ func (s *Stream) drop() {
 
 // State returns the state after the record or block returned last.
 func (s *Stream) State() pipeline.State {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if s.merge != nil {
 		return s.merge.run.State(s.at, s.past)
 	}
@@ -305,16 +276,12 @@ func (s *Stream) State() pipeline.State {
 func (s *Stream) Running() *pipeline.Run { return s.Run }
 
 // Close stops the pipeline, waits for its goroutines and closes its files. Blocks that were not
-// released stay valid. It may be called more than once, and while another goroutine waits in Next.
+// released stay valid. It may be called more than once.
 func (s *Stream) Close() error {
-	s.closing.Do(func() {
-		s.closed.Store(true)
-		s.cancel(ErrClosed)
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.Top.Stop()
-		s.drop()
-		s.Run.Finish()
-	})
+	s.Run.Cancel(ErrClosed)
+	s.Top.Stop()
+	s.drop()
+	s.Run.Finish()
+	s.err = ErrClosed
 	return nil
 }
