@@ -223,14 +223,7 @@ func TestSplitsThatDisagree(t *testing.T) {
 		{"train/1.png data.yaml=train:[[1]]", "data.yaml: line 1: train is not a path"},
 	} {
 		src := t.TempDir()
-		for _, f := range strings.Fields(c.files) {
-			name, text, ok := strings.Cut(f, "=")
-			if !ok {
-				put(t, src, name, pngOf(1))
-				continue
-			}
-			put(t, src, name, []byte(strings.NewReplacer(",", "\n", ":", ": ").Replace(text)))
-		}
+		putListed(t, src, c.files)
 		_, err := Images(t.Context(), src, filepath.Join(t.TempDir(), "out"), ImageOptions{Labels: LabelSpec{None: true}})
 		if err == nil || !strings.Contains(err.Error(), c.wants) {
 			t.Errorf("%s: %v, want %s", c.files, err, c.wants)
@@ -272,14 +265,7 @@ func TestListsOfSomeImages(t *testing.T) {
 		{"a/1.png data.yaml=test:", "a/1.png:train", ""},
 	} {
 		src, out := t.TempDir(), t.TempDir()
-		for _, f := range strings.Fields(c.files) {
-			name, text, ok := strings.Cut(f, "=")
-			if !ok {
-				put(t, src, name, pngOf(1))
-				continue
-			}
-			put(t, src, name, []byte(strings.NewReplacer(",", "\n", ":", ": ").Replace(text)))
-		}
+		putListed(t, src, c.files)
 		o := ImageOptions{Labels: LabelSpec{None: true}, Select: SelectSpec{Exclude: []string{"excluded.*"}}}
 		said := notes(&o.Options)
 		s, err := Images(t.Context(), src, out, o)
@@ -491,14 +477,7 @@ func TestStrictRefusesLostSplits(t *testing.T) {
 		"seg_train/1.png seg_test/2.png seg_pred/3.png":             "seg_test",
 	} {
 		src := t.TempDir()
-		for _, f := range strings.Fields(files) {
-			name, text, ok := strings.Cut(f, "=")
-			if !ok {
-				put(t, src, name, pngOf(1))
-				continue
-			}
-			put(t, src, name, []byte(strings.NewReplacer(",", "\n", ":", ": ").Replace(text)))
-		}
+		putListed(t, src, files)
 		_, err := Images(t.Context(), src, filepath.Join(t.TempDir(), "out"), ImageOptions{Labels: LabelSpec{Strict: true}})
 		if (err != nil) != (lost != "") || err != nil && !(strings.Contains(err.Error(), "not used") && strings.Contains(err.Error(), lost)) {
 			t.Errorf("%s: %v, want %q", files, err, lost)
@@ -550,9 +529,7 @@ func TestClassesThatMayBeSplits(t *testing.T) {
 		"seg_train/cat/1.png seg_test/cat/2.png":       "seg_test is the split test, seg_train is the split train",
 	} {
 		src := t.TempDir()
-		for _, file := range strings.Fields(files) {
-			put(t, src, file, pngOf(1))
-		}
+		putListed(t, src, files)
 		o := ImageOptions{Options: Options{DryRun: true}}
 		said := notes(&o.Options)
 		mustImages(t, src, filepath.Join(t.TempDir(), "out"), o)
@@ -613,5 +590,18 @@ func TestSeveralSplitColumns(t *testing.T) {
 				t.Errorf("seed %d, %s: %s\n%s", seed, name, text, csv)
 			}
 		}
+	}
+}
+
+// putListed writes files: images by their names, and texts as NAME=TEXT, where a comma ends a line.
+func putListed(t *testing.T, dir, files string) {
+	t.Helper()
+	for f := range strings.FieldsSeq(files) {
+		name, text, ok := strings.Cut(f, "=")
+		if !ok {
+			put(t, dir, name, pngOf(1))
+			continue
+		}
+		put(t, dir, name, []byte(strings.NewReplacer(",", "\n", ":", ": ").Replace(text)))
 	}
 }

@@ -63,23 +63,12 @@ func TestVerifyDeepOfForeignImages(t *testing.T) {
 		records = tfrecord.AppendFrame(records, b.Append(nil))
 	}
 	path := filepath.Join(t.TempDir(), "x.tfrecord")
-	if err := os.WriteFile(path, records, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	out, _ := tfrec(t, "verify", "--deep", "--json", path).Output()
-	var report struct {
-		Deep struct {
-			Findings []struct{ Kind, Severity, Key, Message string }
-		}
-	}
-	if err := json.Unmarshal(out, &report); err != nil {
-		t.Fatal(err)
-	}
+	findings := deepFindings(t, path, records)
 	got := map[string]string{}
 	for name := range want {
 		got[name] = ""
 	}
-	for _, f := range report.Deep.Findings {
+	for _, f := range findings {
 		got[f.Key] = f.Kind + " " + f.Severity
 		if strings.HasPrefix(want[f.Key], "unsupported") && !strings.Contains(f.Message, "tf.io.decode_image does not open a ") {
 			t.Errorf("%s: %s", f.Key, f.Message)
@@ -145,19 +134,8 @@ func TestVerifyDeepOfBMPs(t *testing.T) {
 			add("a.tif", "", tiff)
 		}
 		path := filepath.Join(dir, "x.tfrecord")
-		if err := os.WriteFile(path, records, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		out, _ := tfrec(t, "verify", "--deep", "--json", path).Output()
-		var report struct {
-			Deep struct {
-				Findings []struct{ Kind, Severity, Key, Message string }
-			}
-		}
-		if err := json.Unmarshal(out, &report); err != nil {
-			t.Fatal(err)
-		}
-		for _, f := range report.Deep.Findings {
+		findings := deepFindings(t, path, records)
+		for _, f := range findings {
 			if f.Kind == "duplicate" || f.Key == "a.tif" && f.Kind != "not_picture" {
 				continue
 			}
@@ -185,4 +163,23 @@ func TestVerifyDeepOfBMPs(t *testing.T) {
 			}
 		}
 	}
+}
+
+// deepFinding is a finding of verify --deep.
+type deepFinding struct{ Kind, Severity, Key, Message string }
+
+// deepFindings writes a file, and returns what verify --deep finds in it.
+func deepFindings(t *testing.T, path string, data []byte) []deepFinding {
+	t.Helper()
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, _ := tfrec(t, "verify", "--deep", "--json", path).Output()
+	var report struct {
+		Deep struct{ Findings []deepFinding }
+	}
+	if err := json.Unmarshal(out, &report); err != nil {
+		t.Fatal(err)
+	}
+	return report.Deep.Findings
 }
