@@ -62,7 +62,7 @@ func TestReshardIsTheLocalOne(t *testing.T) {
 	bare := numbered(t, 1500, 2000)
 	birds, beasts := labelled(t, 90, "wren", "owl"), labelled(t, 70, "cat", "owl", "ass")
 	packed := filepath.Join(t.TempDir(), "packed")
-	_, err := reshape.Reshard(ctx, []string{birds}, packed, reshape.ReshardOptions{Options: reshape.Options{Compression: tfrecord.Gzip}})
+	_, err := reshape.Reshard(ctx, []string{birds}, packed, reshape.ReshardOptions{Options: reshape.Options{Compression: tfrecord.CompressionGzip}})
 	check(t, err)
 	for _, c := range []struct {
 		name string
@@ -75,7 +75,7 @@ func TestReshardIsTheLocalOne(t *testing.T) {
 		{name: "more than memory holds", in: []string{bare}, o: reshape.Options{Shards: 1, Memory: 1e6}},
 		{name: "sets with other labels", in: []string{birds, beasts}, o: reshape.Options{Shards: 3, Seed: 2, Name: "animals"}},
 		{name: "packed", in: []string{packed}, o: reshape.Options{Shards: 2, Seed: 3}},
-		{name: "to be packed", in: []string{birds}, o: reshape.Options{Shards: 2, Seed: 4, Compression: tfrecord.Zlib}},
+		{name: "to be packed", in: []string{birds}, o: reshape.Options{Shards: 2, Seed: 4, Compression: tfrecord.CompressionZlib}},
 		{name: "more shards than records", in: []string{numbered(t, 3, 10)}, o: reshape.Options{Shards: 5}},
 		{name: "in order", in: []string{bare}, o: reshape.Options{Shards: 3}, kept: true},
 	} {

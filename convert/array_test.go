@@ -467,7 +467,7 @@ func TestPlansSayWhatGoes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	mustImages(t, src, out, ImageOptions{Options: Options{Shards: 3}})
 	for range 12 {
-		o := ImageOptions{Options: Options{Shards: 1 + rng.IntN(4), Overwrite: true, Compression: []tfrecord.Compression{tfrecord.None, tfrecord.Gzip}[rng.IntN(2)]}}
+		o := ImageOptions{Options: Options{Shards: 1 + rng.IntN(4), Overwrite: true, Compression: []tfrecord.Compression{tfrecord.CompressionNone, tfrecord.CompressionGzip}[rng.IntN(2)]}}
 		if rng.IntN(2) > 0 {
 			o.Splits, _ = ParseSplits("train=0.7,val=0.3")
 		}

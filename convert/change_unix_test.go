@@ -124,7 +124,7 @@ func replaceables() []replaceable {
 			name: "records", file: "a.tfrecord", again: true,
 			data: func(t *testing.T, n int) []byte {
 				return written(t, "a.tfrecord", func(path string) {
-					writeRecords(t, path, tfrecord.None, exampleOf(map[string]any{imagekey.Encoded: [][]byte{noisePNG(n)}}), exampleOf(map[string]any{imagekey.Encoded: [][]byte{pngOf(1)}}))
+					writeRecords(t, path, tfrecord.CompressionNone, exampleOf(map[string]any{imagekey.Encoded: [][]byte{noisePNG(n)}}), exampleOf(map[string]any{imagekey.Encoded: [][]byte{pngOf(1)}}))
 				})
 			},
 			run: ofImages("a.tfrecord", nil),

@@ -268,7 +268,7 @@ func TestCSVSameBytes(t *testing.T) {
 		{"in order", CSVOptions{Options: Options{Shards: 3}}},
 		{"splits", CSVOptions{Options: Options{Shards: 3, Splits: []SplitShare{{Name: "train", Share: .8}, {Name: "val", Share: .2}}}}},
 		{"limit", CSVOptions{Options: Options{Shards: 3, Limit: 10_000}}},
-		{"compressed", CSVOptions{Options: Options{Shards: 2, Compression: tfrecord.Gzip, Limit: 20_000}}},
+		{"compressed", CSVOptions{Options: Options{Shards: 2, Compression: tfrecord.CompressionGzip, Limit: 20_000}}},
 		{"shuffled", CSVOptions{Options: Options{Shards: 3, Limit: 30_000, Splits: []SplitShare{{Name: "train", Share: .8}, {Name: "val", Share: .2}}}, Shuffle: true}},
 		{"shuffled evenly", CSVOptions{Options: Options{Shards: 3, Even: true}, Shuffle: true}},
 	} {

@@ -55,7 +55,7 @@ func TestMixturesOfRecords(t *testing.T) {
 			all = append(all, exampleOf(features))
 		}
 		path := filepath.Join(files, name+".tfrecord")
-		writeRecords(t, path, tfrecord.None, all...)
+		writeRecords(t, path, tfrecord.CompressionNone, all...)
 		return path
 	}
 	o := ImageOptions{Augment: AugmentSpec{Policy: policy(t, "cutmix"), KeepOriginal: true}}

@@ -56,7 +56,7 @@ func drawnRecords(t *testing.T, r *rand.Rand, n int, more func(features map[stri
 		records = append(records, exampleOf(features))
 	}
 	path = filepath.Join(t.TempDir(), "d.tfrecord")
-	writeRecords(t, path, tfrecord.None, records...)
+	writeRecords(t, path, tfrecord.CompressionNone, records...)
 	return path, objectCount
 }
 

@@ -63,7 +63,7 @@ func exampleOf(features map[string]any) []byte {
 
 // The images of a set give the shards that their files give: labels and splits stay.
 func TestImagesOfASet(t *testing.T) {
-	for _, compression := range []tfrecord.Compression{tfrecord.None, tfrecord.Gzip, tfrecord.Zlib, tfrecord.Zstd} {
+	for _, compression := range []tfrecord.Compression{tfrecord.CompressionNone, tfrecord.CompressionGzip, tfrecord.CompressionZlib, tfrecord.CompressionZstd} {
 		t.Run(compression.String(), func(t *testing.T) {
 			dir := directories(t, 60)
 			o := ImageOptions{Options: Options{Name: "pets", Shards: 2, Splits: []SplitShare{{Name: "train", Share: 0.7}, {Name: "val", Share: 0.3}}}}
@@ -139,8 +139,8 @@ func TestImagesOfRecordsCarryFeaturesOver(t *testing.T) {
 		delete(features, "img")
 		want[int64(i)] = features
 	}
-	writeRecords(t, filepath.Join(dir, "a.tfrecord"), tfrecord.None, files[0]...)
-	writeRecords(t, filepath.Join(dir, "b.tfrecord.gz"), tfrecord.Gzip, files[1]...)
+	writeRecords(t, filepath.Join(dir, "a.tfrecord"), tfrecord.CompressionNone, files[0]...)
+	writeRecords(t, filepath.Join(dir, "b.tfrecord.gz"), tfrecord.CompressionGzip, files[1]...)
 	out := t.TempDir()
 	s := mustImages(t, filepath.Join(dir, "*.tfrecord*"), out, ImageOptions{Options: Options{Shards: 3}, ImageKey: "img"})
 	if s.Records != n || s.Errors != 0 {
@@ -189,7 +189,7 @@ func TestLabelsOfRecords(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			src, out := filepath.Join(t.TempDir(), "x.tfrecord"), t.TempDir()
 			c.a[imagekey.Encoded], c.b[imagekey.Encoded] = [][]byte{pngOf(1)}, [][]byte{pngOf(2)}
-			writeRecords(t, src, tfrecord.None, exampleOf(c.a), exampleOf(c.b))
+			writeRecords(t, src, tfrecord.CompressionNone, exampleOf(c.a), exampleOf(c.b))
 			mustImages(t, src, out, ImageOptions{})
 			m, err := manifest.Read(context.Background(), filepath.Join(out, manifest.File))
 			if err != nil {
@@ -225,7 +225,7 @@ func TestBadImageRecords(t *testing.T) {
 	named := func(name string, i int) []byte {
 		return exampleOf(map[string]any{imagekey.Encoded: [][]byte{pngOf(i)}, imagekey.Filename: [][]byte{[]byte(name)}})
 	}
-	writeRecords(t, src, tfrecord.None,
+	writeRecords(t, src, tfrecord.CompressionNone,
 		named("a.png", 0), named("twice.png", 1), named("twice.png", 2), []byte{}, []byte("\x0a\xff"),
 		exampleOf(map[string]any{imagekey.Encoded: []int64{1}}), exampleOf(map[string]any{imagekey.Encoded: [][]byte{[]byte("no image")}, imagekey.Filename: [][]byte{[]byte("b.png")}}),
 	)
@@ -256,7 +256,7 @@ func TestImageRecordsRefused(t *testing.T) {
 	image := [][]byte{pngOf(0)}
 	file := func(name string, features map[string]any) string {
 		path := filepath.Join(dir, name)
-		writeRecords(t, path, tfrecord.None, exampleOf(features))
+		writeRecords(t, path, tfrecord.CompressionNone, exampleOf(features))
 		return path
 	}
 	whole := file("whole.tfrecord", map[string]any{imagekey.Encoded: image, "image": image})
@@ -330,7 +330,7 @@ func TestTableOfRecords(t *testing.T) {
 
 // A set in a store gives what it gives on disk, compressed or not.
 func TestImagesOfASetInAStore(t *testing.T) {
-	for _, compression := range []tfrecord.Compression{tfrecord.None, tfrecord.Zstd} {
+	for _, compression := range []tfrecord.Compression{tfrecord.CompressionNone, tfrecord.CompressionZstd} {
 		set, here, there := filepath.Join(t.TempDir(), "pets"), t.TempDir(), t.TempDir()
 		o := ImageOptions{Options: Options{Name: "pets", Shards: 2}}
 		packed := o
@@ -348,7 +348,7 @@ func TestImagesOfASetInAStore(t *testing.T) {
 
 // A file that changes after it was listed ends the run.
 func TestRecordsThatChange(t *testing.T) {
-	for _, compression := range []tfrecord.Compression{tfrecord.None, tfrecord.Gzip} {
+	for _, compression := range []tfrecord.Compression{tfrecord.CompressionNone, tfrecord.CompressionGzip} {
 		ctx := context.Background()
 		src := filepath.Join(t.TempDir(), "x.tfrecord")
 		record := func(n int) []byte { return exampleOf(map[string]any{imagekey.Encoded: [][]byte{pngOf(n)}}) }

@@ -59,7 +59,7 @@ func TestDamagedOutputIsMadeAnew(t *testing.T) {
 
 func TestNamesThatWereNotWrittenAreOthers(t *testing.T) {
 	src, out := directories(t, 12), t.TempDir()
-	o := ImageOptions{Options: Options{Shards: 1, Compression: tfrecord.Gzip}}
+	o := ImageOptions{Options: Options{Shards: 1, Compression: tfrecord.CompressionGzip}}
 	mustImages(t, src, out, o)
 	theirs := []string{manifest.TFDSInfoFile, manifest.LedgerFile, "index/pets-train.tfrecord-00000-of-00001.idx"}
 	for _, name := range theirs {

@@ -164,7 +164,7 @@ func TestSameBytesForAnyWorkers(t *testing.T) {
 	src := directories(t, 60)
 	for _, o := range []ImageOptions{
 		{Options: Options{Shards: 4, Seed: 9, Splits: []SplitShare{{Name: "train", Share: 0.7}, {Name: "val", Share: 0.3}}}},
-		{Options: Options{Shards: 2, Compression: tfrecord.Gzip}, Encode: EncodeSpec{Format: Raw}, Resize: augment.ResizeSpec{Width: 8, Height: 8}},
+		{Options: Options{Shards: 2, Compression: tfrecord.CompressionGzip}, Encode: EncodeSpec{Format: Raw}, Resize: augment.ResizeSpec{Width: 8, Height: 8}},
 		{Options: Options{Shards: 2}, Encode: EncodeSpec{Format: JPEG}},
 	} {
 		var want map[string]string

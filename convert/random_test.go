@@ -263,7 +263,7 @@ func newTrial(t *testing.T, r *rand.Rand) *conversionTrial {
 	c.options.AllowShrink = true // a few changes may remove more than half of a small set
 	c.options.Splits = drawSplits(t, r)
 	if r.IntN(4) == 0 {
-		c.options.Compression = tfrecord.Gzip
+		c.options.Compression = tfrecord.CompressionGzip
 	}
 	if r.IntN(4) == 0 {
 		c.options.Limit = int64(1 + r.IntN(30))

@@ -54,7 +54,7 @@ func TestTurnsMakeTheSameSet(t *testing.T) {
 	for _, is := range torture.Sample(t, 4, []conversion{
 		{"images", images(ImageOptions{}), 3},
 		{"images, copies", images(ImageOptions{Augment: AugmentSpec{Policy: policy(t, "rotate:20"), Copies: 2}}), 3},
-		{"images, gzip", images(ImageOptions{Options: Options{Compression: tfrecord.Gzip}}), 1}, // few writes
+		{"images, gzip", images(ImageOptions{Options: Options{Compression: tfrecord.CompressionGzip}}), 1}, // few writes
 		{"images, as a job", job, 3},
 		{"rows", rows(tables[:1], CSVOptions{}), 1},
 		{"rows, shuffled", rows(tables[:1], CSVOptions{Shuffle: true}), 1},

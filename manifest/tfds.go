@@ -41,7 +41,7 @@ func TFDSFiles(features []Feature) []string {
 // is deterministic. There are no files for sets that TFDS cannot read: compressed ones, sets with
 // unknown features, and sets with shard names that no TFDS template matches.
 func EncodeTFDS(m *Manifest) (map[string][]byte, error) {
-	if m.Compression != tfrecord.None.String() || len(m.Features) == 0 || m.Nameless() != "" {
+	if m.Compression != tfrecord.CompressionNone.String() || len(m.Features) == 0 || m.Nameless() != "" {
 		return nil, nil
 	}
 	files := make(map[string][]byte)

@@ -47,7 +47,7 @@ var damages = []struct {
 
 // damaged writes three files and damages the second. It returns the remaining ids.
 func damaged(t testing.TB, i int) (dir string, at []int64, left []int) {
-	dir = readertest.WriteShards(t, tfrecord.None, 30, 30, 30)
+	dir = readertest.WriteShards(t, tfrecord.CompressionNone, 30, 30, 30)
 	at = readertest.Offsets(t, readertest.ShardPath(dir, 1))
 	damages[i].damage(t, readertest.ShardPath(dir, 1), at)
 	for _, id := range readertest.InOrder(30, 30, 30) {
@@ -151,7 +151,7 @@ func expectSkipped(t *testing.T, name string, skipped []Skipped, path string, at
 }
 
 func TestSkipBadHasALimit(t *testing.T) {
-	dir := readertest.WriteShards(t, tfrecord.None, 100, 100)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, 100, 100)
 	at := readertest.Offsets(t, readertest.ShardPath(dir, 0))
 	for _, i := range []int{5, 50, 70} {
 		readertest.Flip(t, readertest.ShardPath(dir, 0), at[i]+12)
@@ -290,7 +290,7 @@ func TestFilesThatCannotBeRead(t *testing.T) {
 		if name == "forbidden" && os.Geteuid() == 0 {
 			continue // root may read anything
 		}
-		dir := readertest.WriteShards(t, tfrecord.None, lengths...)
+		dir := readertest.WriteShards(t, tfrecord.CompressionNone, lengths...)
 		set := open(t, dir, Options{Parallelism: 1, SkipBad: SkipBad{Count: 100}})
 		s, err := set.Records().Repeat(2).Start(t.Context(), From{})
 		if err != nil {

@@ -112,7 +112,7 @@ func TestUnbatch(t *testing.T) {
 
 func TestRecordBatchesAllocateNothing(t *testing.T) {
 	race.Skip(t)
-	for _, c := range []tfrecord.Compression{tfrecord.None, tfrecord.Gzip, tfrecord.Zlib, tfrecord.Zstd} {
+	for _, c := range []tfrecord.Compression{tfrecord.CompressionNone, tfrecord.CompressionGzip, tfrecord.CompressionZlib, tfrecord.CompressionZstd} {
 		set := open(t, readertest.WriteShards(t, c, 160_000), Options{})
 		r, err := Batch(set.Records(), 1000, BatchOptions{}).Start(t.Context(), From{})
 		if err != nil {

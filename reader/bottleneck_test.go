@@ -18,7 +18,7 @@ const long = 40 * time.Millisecond
 
 // A function that waits is named as such, and following the advice helps.
 func TestWaitingFunctionsAreNamed(t *testing.T) {
-	set := open(t, readertest.WriteShards(t, tfrecord.None, 3000), Options{Parallelism: 2})
+	set := open(t, readertest.WriteShards(t, tfrecord.CompressionNone, 3000), Options{Parallelism: 2})
 	wait := func(dst []byte, r Record) ([]byte, error) {
 		time.Sleep(long)
 		return append(dst, r.Data...), nil
@@ -53,7 +53,7 @@ func TestWaitsAreFound(t *testing.T) {
 	if _, known := cpuload.Start().Delayed(); !known {
 		t.Skip("how long threads wait for processors is not known here")
 	}
-	set := open(t, readertest.WriteShards(t, tfrecord.None, 900), Options{Parallelism: 2})
+	set := open(t, readertest.WriteShards(t, tfrecord.CompressionNone, 900), Options{Parallelism: 2})
 	more := func(stats []StageStats) bool {
 		return slices.ContainsFunc(stats, func(s StageStats) bool { return s.Workers > 2 })
 	}

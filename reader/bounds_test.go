@@ -38,7 +38,7 @@ func readSome(t *testing.T, p Pipe, at *State) error {
 // TestHugeNumbers sets numbers whose sums and products overflow. They must be refused or taken
 // literally.
 func TestHugeNumbers(t *testing.T) {
-	dir := readertest.WriteShards(t, tfrecord.None, 5, 7)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, 5, 7)
 	for _, c := range []struct {
 		name string
 		o    Options
@@ -84,7 +84,7 @@ func TestHugeNumbers(t *testing.T) {
 
 // TestHugeStates puts huge numbers into states, each in turn.
 func TestHugeStates(t *testing.T) {
-	dir := readertest.WriteShards(t, tfrecord.None, 5, 7)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, 5, 7)
 	o := Options{SkipBad: SkipBad{Count: 3}}
 	for name, build := range pipelines {
 		p := build(open(t, dir, o))
@@ -127,7 +127,7 @@ func TestPaddingHasABound(t *testing.T) {
 
 // FuzzState resumes from anything.
 func FuzzState(f *testing.F) {
-	dir := readertest.WriteShards(f, tfrecord.None, 5, 7)
+	dir := readertest.WriteShards(f, tfrecord.CompressionNone, 5, 7)
 	set := open(f, dir, Options{SkipBad: SkipBad{Count: 3}})
 	names := slices.Sorted(maps.Keys(pipelines))
 	for i, name := range names {
@@ -157,7 +157,7 @@ func FuzzState(f *testing.F) {
 
 // A forgotten argument is an error, not a panic.
 func TestNothingToBeginWith(t *testing.T) {
-	set := open(t, readertest.WriteShards(t, tfrecord.None, 3), Options{})
+	set := open(t, readertest.WriteShards(t, tfrecord.CompressionNone, 3), Options{})
 	var none context.Context
 	for name, begin := range map[string]func() error{
 		"a pipe without a context": func() error { _, err := set.Records().Start(none, From{}); return err },

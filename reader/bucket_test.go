@@ -93,7 +93,7 @@ func TestBucketsWithinEpoch(t *testing.T) {
 
 // Closed, or left for the next epoch, with elements in the buckets: nothing stays behind.
 func TestBucketsLeaveNothing(t *testing.T) {
-	dir := readertest.WriteShards(t, tfrecord.None, 900, 900, 900)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, 900, 900, 900)
 	o := BucketOptions{Boundaries: []int{20, 40}, BatchSizes: []int{10, 2000, 7}}
 	leavesNothing(t, func() {
 		set := open(t, dir, Options{Memory: 1, Parallelism: 3})

@@ -20,10 +20,10 @@ import (
 
 // After a pipeline has released everything, its budget is at zero.
 func TestNothingStaysInTheBudget(t *testing.T) {
-	for _, c := range []tfrecord.Compression{tfrecord.None, tfrecord.Gzip} {
+	for _, c := range []tfrecord.Compression{tfrecord.CompressionNone, tfrecord.CompressionGzip} {
 		dir := readertest.WriteShards(t, c, 900, 0, 900, 10, 900)
 		for name, build := range pipelines {
-			if c != tfrecord.None && name[:3] == "all" {
+			if c != tfrecord.CompressionNone && name[:3] == "all" {
 				continue
 			}
 			for _, n := range []int{0, 1, 700, 1 << 30} {
@@ -126,7 +126,7 @@ func (g *heapGauge) look(enough int64) {
 // accounted and on the heap.
 func TestMemoryIsBounded(t *testing.T) {
 	const limit, size = 24 << 20, 1 << 20
-	for _, c := range []tfrecord.Compression{tfrecord.None, tfrecord.Gzip} {
+	for _, c := range []tfrecord.Compression{tfrecord.CompressionNone, tfrecord.CompressionGzip} {
 		dir := largeExamples(t, c, 8, 6, size)
 		o := Options{Memory: limit, Parallelism: 8}
 		flows := map[string]func(*testing.T, *Set, func(peak func() int64)) MemoryStats{
@@ -141,7 +141,7 @@ func TestMemoryIsBounded(t *testing.T) {
 				return consume(t, ParseColumns(s.Records(), ColumnSpec{}).Prefetch(0), func(r *Stream[*ColumnBatch]) { slow(func() int64 { return r.Report().Memory.Peak }) })
 			},
 			"all": func(t *testing.T, s *Set, slow func(peak func() int64)) MemoryStats {
-				if c != tfrecord.None {
+				if c != tfrecord.CompressionNone {
 					t.Skip("compressed files have no order of numbers")
 				}
 				return consume(t, Batch(s.ShuffleAll(ShuffleAllOptions{}), 1, BatchOptions{}), func(r *Stream[[]Record]) { slow(func() int64 { return r.Report().Memory.Peak }) })
@@ -154,7 +154,7 @@ func TestMemoryIsBounded(t *testing.T) {
 					t.Fatal(err)
 				}
 				slack := int64(2 << 20) // goroutines, files, decompressors
-				if c != tfrecord.None {
+				if c != tfrecord.CompressionNone {
 					slack += 6 * size // the first large record of each file
 				}
 				heap := newHeapGauge()
@@ -176,8 +176,8 @@ func TestMemoryIsBounded(t *testing.T) {
 func TestHeldMemoryIsBounded(t *testing.T) {
 	const limit, size = 24 << 20, 1 << 20
 	// Records that need less than an eighth of the limit, including their blocks.
-	dir := largeExamples(t, tfrecord.None, 8, 6, size/2)
-	tiny, many := readertest.WriteShards(t, tfrecord.None, 60), readertest.WriteShards(t, tfrecord.None, 990)
+	dir := largeExamples(t, tfrecord.CompressionNone, 8, 6, size/2)
+	tiny, many := readertest.WriteShards(t, tfrecord.CompressionNone, 60), readertest.WriteShards(t, tfrecord.CompressionNone, 990)
 	large := func(n int) MapOptions {
 		return MapOptions{Workers: n, Size: func(v any) int64 { return int64(cap(v.([]byte))) }}
 	}
@@ -228,7 +228,7 @@ func TestLeastBudgets(t *testing.T) {
 	dir := t.TempDir()
 	records := slices.Repeat([][]byte{settest.Example(func(b *tfrecord.Builder) { b.Bytes("x", make([]byte, 184)) })}, 1000)
 	for i := range files {
-		readertest.WriteFile(t, readertest.ShardPath(dir, i), tfrecord.None, records...)
+		readertest.WriteFile(t, readertest.ShardPath(dir, i), tfrecord.CompressionNone, records...)
 	}
 	for cycle, limit := range map[int]int64{1: 4 << 20, files: files * 128 << 10} {
 		for name, pipe := range map[string]Pipe{
@@ -246,7 +246,7 @@ func TestLeastBudgets(t *testing.T) {
 // Elements that are larger than the whole budget are still returned, one at a time.
 func TestMoreThanTheBudget(t *testing.T) {
 	const size = 1 << 20
-	for _, c := range []tfrecord.Compression{tfrecord.None, tfrecord.Zstd} {
+	for _, c := range []tfrecord.Compression{tfrecord.CompressionNone, tfrecord.CompressionZstd} {
 		dir := largeExamples(t, c, 4, 3, size)
 		o := Options{Memory: size / 2}
 		for name, pipe := range map[string]Pipe{
@@ -254,7 +254,7 @@ func TestMoreThanTheBudget(t *testing.T) {
 			"shuffle":    open(t, dir, o).Interleave(2, 1).Shuffle(3),
 			"all":        open(t, dir, o).ShuffleAll(ShuffleAllOptions{}),
 		} {
-			if name == "all" && c != tfrecord.None {
+			if name == "all" && c != tfrecord.CompressionNone {
 				continue
 			}
 			n := 0
@@ -262,7 +262,7 @@ func TestMoreThanTheBudget(t *testing.T) {
 			// The consumer briefly has two, one is ready and one is being made, all with their
 			// records; one or two are being read, and decompressors hold one each.
 			limit := int64(12 * size)
-			if c != tfrecord.None {
+			if c != tfrecord.CompressionNone {
 				limit += 4 * size
 			}
 			if name == "shuffle" {
@@ -276,7 +276,7 @@ func TestMoreThanTheBudget(t *testing.T) {
 }
 
 func TestOptionsOfBudgets(t *testing.T) {
-	dir := readertest.WriteShards(t, tfrecord.None, 3)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, 3)
 	for _, o := range []Options{{Parallelism: 1 << 20}, {Readers: -1}, {Readers: 1 << 20}} {
 		if _, err := Open(t.Context(), dir, o); err == nil {
 			t.Errorf("%+v: no error", o)

@@ -19,7 +19,7 @@ import (
 // TestCacheOnDiskServesLaterRuns resumes at every element, with a cache that is missing, complete,
 // or being filled by another run.
 func TestCacheOnDiskServesLaterRuns(t *testing.T) {
-	dir := readertest.WriteShards(t, tfrecord.None, 9, 4)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, 9, 4)
 	build := func(cache string) Pipe {
 		return open(t, dir, Options{Seed: 1}).Records().Shuffle(4).Cache(CacheOptions{Dir: cache}).Shuffle(3).Repeat(2)
 	}
@@ -65,7 +65,7 @@ func TestCacheOnDiskServesLaterRuns(t *testing.T) {
 }
 
 func TestBrokenOffCacheLeavesNothing(t *testing.T) {
-	dir := readertest.WriteShards(t, tfrecord.None, 900, 900)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, 900, 900)
 	for _, p := range []func(cache string) Pipe{
 		func(cache string) Pipe { return open(t, dir, Options{}).Records().Cache(CacheOptions{Dir: cache}) },
 		func(cache string) Pipe {
@@ -90,7 +90,7 @@ func TestBrokenOffCacheLeavesNothing(t *testing.T) {
 
 // TestInterruptedCacheIsDiscarded starts from what a killed process leaves.
 func TestInterruptedCacheIsDiscarded(t *testing.T) {
-	dir := readertest.WriteShards(t, tfrecord.None, 20)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, 20)
 	build := func(cache string) Pipe { return open(t, dir, Options{}).Records().Cache(CacheOptions{Dir: cache}) }
 	whole := t.TempDir()
 	want := idsOf(t, build(whole))
@@ -118,8 +118,8 @@ func TestInterruptedCacheIsDiscarded(t *testing.T) {
 }
 
 func TestOtherCacheIsRefused(t *testing.T) {
-	dir := readertest.WriteShards(t, tfrecord.None, 8, 5)
-	other := readertest.WriteShards(t, tfrecord.None, 8, 6)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, 8, 5)
+	other := readertest.WriteShards(t, tfrecord.CompressionNone, 8, 6)
 	cache := t.TempDir()
 	o := CacheOptions{Dir: cache, Version: "1"}
 	want := idsOf(t, open(t, dir, Options{}).Records().Cache(o))
@@ -161,7 +161,7 @@ func TestOtherCacheIsRefused(t *testing.T) {
 
 // TestDamagedCacheIsFound changes a cache on disk.
 func TestDamagedCacheIsFound(t *testing.T) {
-	dir := readertest.WriteShards(t, tfrecord.None, 300, 300)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, 300, 300)
 	build := func(cache string) Pipe { return open(t, dir, Options{}).Records().Cache(CacheOptions{Dir: cache}) }
 	for name, c := range map[string]struct {
 		change func(data, header []byte) ([]byte, []byte)
@@ -213,7 +213,7 @@ func TestDamagedCacheIsFound(t *testing.T) {
 
 // TestCacheWithoutTheLock has another process fill the cache forever.
 func TestCacheWithoutTheLock(t *testing.T) {
-	dir := readertest.WriteShards(t, tfrecord.None, 5)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, 5)
 	cache := t.TempDir()
 	lock, err := stages.LockFile(filepath.Join(cache, "cache-00000-of-00001.lock"))
 	if err != nil {
@@ -238,7 +238,7 @@ func TestCacheWithoutTheLock(t *testing.T) {
 
 // TestCacheByManyAtOnce has runs that share nothing but the directory.
 func TestCacheByManyAtOnce(t *testing.T) {
-	dir, cache := readertest.WriteShards(t, tfrecord.None, 300, 40), filepath.Join(t.TempDir(), "cache")
+	dir, cache := readertest.WriteShards(t, tfrecord.CompressionNone, 300, 40), filepath.Join(t.TempDir(), "cache")
 	want := slices.Repeat(readertest.InOrder(300, 40), 3)
 	var wait sync.WaitGroup
 	for range 6 {

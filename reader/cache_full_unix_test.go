@@ -28,7 +28,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	// The first exceeds the limit midway, the second only at the final flush.
 	for _, records := range []int{20000, 700} {
-		dir := readertest.WriteShards(t, tfrecord.None, slices.Repeat([]int{records / 10}, 10)...)
+		dir := readertest.WriteShards(t, tfrecord.CompressionNone, slices.Repeat([]int{records / 10}, 10)...)
 		want := readertest.InOrder(slices.Repeat([]int{records / 10}, 10)...)
 		signal.Ignore(syscall.SIGXFSZ)
 		var old syscall.Rlimit

@@ -14,7 +14,7 @@ import (
 // TestDamagedCacheIsReplaced damages a cache in every way: with Replace all elements are still
 // returned in order, and the cache is made again and reported.
 func TestDamagedCacheIsReplaced(t *testing.T) {
-	dir := readertest.WriteShards(t, tfrecord.None, 300, 300)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, 300, 300)
 	var told []error
 	build := func(cache string) Pipe {
 		return open(t, dir, Options{}).Records().Cache(CacheOptions{
@@ -68,7 +68,7 @@ func TestDamagedCacheIsReplaced(t *testing.T) {
 // Caching something else where a cache is being filled fails at Start, not only at the end; a run
 // of the same pipeline reads in the meantime.
 func TestOtherCacheBeingFilledIsRefused(t *testing.T) {
-	dir, cache := readertest.WriteShards(t, tfrecord.None, 900), t.TempDir()
+	dir, cache := readertest.WriteShards(t, tfrecord.CompressionNone, 900), t.TempDir()
 	set := open(t, dir, Options{})
 	filling := started(t, set.Records().Cache(CacheOptions{Dir: cache}))
 	takeIDs(t, filling, 3)

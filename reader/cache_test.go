@@ -67,7 +67,7 @@ func caches(t *testing.T) map[string]CacheOptions {
 // TestCacheServesLaterEpochs removes the files after the first epoch.
 func TestCacheServesLaterEpochs(t *testing.T) {
 	for name, o := range caches(t) {
-		dir := readertest.WriteShards(t, tfrecord.None, 700, 1, 600)
+		dir := readertest.WriteShards(t, tfrecord.CompressionNone, 700, 1, 600)
 		plain := func() Pipe { return open(t, dir, Options{Seed: 5}).Interleave(2, 3).Shuffle(50) }
 		var first []Record
 		for r, err := range plain().All(t.Context()) {
@@ -108,7 +108,7 @@ func TestCacheServesLaterEpochs(t *testing.T) {
 }
 
 func TestCacheLimits(t *testing.T) {
-	dir := readertest.WriteShards(t, tfrecord.None, 999, 999, 500)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, 999, 999, 500)
 	build := func(o CacheOptions) Pipe { return open(t, dir, Options{Memory: 1}).Records().Cache(o).Repeat(2) }
 	want := slices.Concat(readertest.InOrder(999, 999, 500), readertest.InOrder(999, 999, 500))
 	for name, o := range caches(t) {
@@ -201,7 +201,7 @@ func TestCacheBehindMap(t *testing.T) {
 
 // TestEmptyCache has nothing to cache.
 func TestEmptyCache(t *testing.T) {
-	dir := readertest.WriteShards(t, tfrecord.None, 3)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, 3)
 	for name, o := range caches(t) {
 		for range 2 {
 			if got := idsOf(t, open(t, dir, Options{}).Records().Take(0).Cache(o).Repeat(2)); len(got) > 0 {

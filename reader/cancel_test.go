@@ -39,10 +39,10 @@ func leavesNothing(t *testing.T, f func()) {
 }
 
 func TestBreakLeavesNothing(t *testing.T) {
-	for _, c := range []tfrecord.Compression{tfrecord.None, tfrecord.Zstd} {
+	for _, c := range []tfrecord.Compression{tfrecord.CompressionNone, tfrecord.CompressionZstd} {
 		dir := readertest.WriteShards(t, c, 900, 0, 900, 10, 900, 900)
 		for name, build := range pipelines {
-			if c != tfrecord.None && name[:3] == "all" {
+			if c != tfrecord.CompressionNone && name[:3] == "all" {
 				continue
 			}
 			for _, n := range []int{0, 1, 600} {
@@ -64,7 +64,7 @@ func TestBreakLeavesNothing(t *testing.T) {
 
 // At any moment, from another goroutine, while holding blocks.
 func TestCancelAtAnyMoment(t *testing.T) {
-	dir := readertest.WriteShards(t, tfrecord.None, 900, 0, 900, 10, 900, 900)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, 900, 0, 900, 10, 900, 900)
 	random := rand.New(rand.NewPCG(3, 4))
 	leavesNothing(t, func() {
 		for name, build := range pipelines {
@@ -98,7 +98,7 @@ func TestCancelAtAnyMoment(t *testing.T) {
 }
 
 func TestCloseAndThen(t *testing.T) {
-	dir := readertest.WriteShards(t, tfrecord.None, 900, 900)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, 900, 900)
 	leavesNothing(t, func() {
 		s, err := open(t, dir, Options{}).Interleave(2, 1).Start(t.Context(), From{})
 		if err != nil {
@@ -123,7 +123,7 @@ func TestCloseAndThen(t *testing.T) {
 
 // An error in the middle of a file also stops all the others.
 func TestErrorLeavesNothing(t *testing.T) {
-	dir := readertest.WriteShards(t, tfrecord.None, 900, 900, 900)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, 900, 900, 900)
 	readertest.Flip(t, readertest.ShardPath(dir, 1), readertest.Offsets(t, readertest.ShardPath(dir, 1))[800]+12)
 	for _, build := range pipelines {
 		leavesNothing(t, func() { idsUntil(build(open(t, dir, Options{Memory: 1}))) })
@@ -132,7 +132,7 @@ func TestErrorLeavesNothing(t *testing.T) {
 
 // Records of a block stay unchanged until it is released, while others are read.
 func TestBlocksKeepTheirBytes(t *testing.T) {
-	dir := readertest.WriteShards(t, tfrecord.None, 900, 999, 900, 10, 900, 900)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, 900, 999, 900, 10, 900, 900)
 	for name, build := range pipelines {
 		s, err := build(open(t, dir, Options{Memory: 1})).Start(t.Context(), From{})
 		if err != nil {
@@ -177,7 +177,7 @@ func TestNoAllocationARecord(t *testing.T) {
 		records[i] = make([]byte, 100)
 	}
 	for i := range 4 {
-		readertest.WriteFile(t, readertest.ShardPath(dir, i), tfrecord.None, records...)
+		readertest.WriteFile(t, readertest.ShardPath(dir, i), tfrecord.CompressionNone, records...)
 	}
 	for name, build := range map[string]func(*Set) Pipe{
 		"interleave": func(s *Set) Pipe { return s.Interleave(4, 1) },

@@ -194,7 +194,7 @@ func TestSchemaIsInferredFromIntactRecords(t *testing.T) {
 		for i := range 5 {
 			records = append(records, settest.Example(func(b *tfrecord.Builder) { b.Int64("id", int64(i)) }))
 		}
-		readertest.WriteFile(t, readertest.ShardPath(dir, 0), tfrecord.None, records...)
+		readertest.WriteFile(t, readertest.ShardPath(dir, 0), tfrecord.CompressionNone, records...)
 		at := readertest.Offsets(t, readertest.ShardPath(dir, 0))
 		for _, i := range bad {
 			readertest.Flip(t, readertest.ShardPath(dir, 0), at[i]+tfrecord.HeaderSize)

@@ -119,7 +119,7 @@ func BenchmarkHundredEpochs(b *testing.B) {
 // to the next epoch.
 func TestEpochCountsPasses(t *testing.T) {
 	const records = 30
-	set := open(t, readertest.WriteShards(t, tfrecord.None, records), Options{BatchWithinEpoch: true})
+	set := open(t, readertest.WriteShards(t, tfrecord.CompressionNone, records), Options{BatchWithinEpoch: true})
 	for name, c := range map[string]struct {
 		times  int
 		passes int64 // in an epoch

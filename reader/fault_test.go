@@ -50,7 +50,7 @@ func TestFilesThatChangeMeanwhile(t *testing.T) {
 			if kind == "all" && (name == "gone" || name == "a folder") {
 				continue // its files stay open
 			}
-			dir := readertest.WriteShards(t, tfrecord.None, 600, 600, 600)
+			dir := readertest.WriteShards(t, tfrecord.CompressionNone, 600, 600, 600)
 			set := open(t, dir, Options{Memory: 1})
 			leavesNothing(t, func() {
 				r, err := build(set).Start(t.Context(), From{})
@@ -87,7 +87,7 @@ func idFrom(r Record) (int, error) { return idOf(r), nil }
 
 // Flows are cancelled at random moments, from another goroutine.
 func TestCancelFlowsAtAnyMoment(t *testing.T) {
-	dir := readertest.WriteShards(t, tfrecord.None, 900, 0, 900, 10, 900)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, 900, 0, 900, 10, 900)
 	rows := writeRecords(t, Options{}, 3, func(int) [][]byte { return settest.Table(400) }).Sources()
 	var tables []string
 	for _, s := range rows {
@@ -141,7 +141,7 @@ func cancelled[T any](t *testing.T, random *rand.Rand, f Flow[T]) {
 // A global order can be divided again among other workers at a batch boundary, also in runs and
 // whatever Options.Uneven is.
 func TestResumeBatchesWithOtherWorkers(t *testing.T) {
-	dir := readertest.WriteShards(t, tfrecord.None, 17, 30, 6)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, 17, 30, 6)
 	const batch = 3
 	for _, o := range []ShuffleAllOptions{{}, {Block: 4, Window: 2}} {
 		for ends := UnevenKeep; ends <= UnevenPad; ends++ {
@@ -203,12 +203,12 @@ func TestResumeBatchesWithOtherWorkers(t *testing.T) {
 // A file cut off between two records shows no damage, except that it has fewer records than the
 // manifest says, or than it had when it was divided.
 func TestRecordsThatAreMissingAtTheEnd(t *testing.T) {
-	for _, c := range []tfrecord.Compression{tfrecord.None, tfrecord.Gzip} {
+	for _, c := range []tfrecord.Compression{tfrecord.CompressionNone, tfrecord.CompressionGzip} {
 		for name, build := range map[string]func(*Set) Pipe{
 			"interleave": func(s *Set) Pipe { return s.Interleave(2, 1) },
 			"all":        func(s *Set) Pipe { return s.ShuffleAll(ShuffleAllOptions{}) },
 		} {
-			if name == "all" && c != tfrecord.None {
+			if name == "all" && c != tfrecord.CompressionNone {
 				continue
 			}
 			for _, want := range []int64{19, 20, 21} {

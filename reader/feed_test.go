@@ -10,7 +10,7 @@ import (
 // An unordered reader is woken by the end of a file as well as by records: it must not sleep if the
 // last file ends between its check and its sleep.
 func TestUnorderedReadersWakeAtTheEnd(t *testing.T) {
-	set := open(t, readertest.WriteShards(t, tfrecord.None, 1, 0, 2, 1, 0, 1, 3, 1), Options{Unordered: true})
+	set := open(t, readertest.WriteShards(t, tfrecord.CompressionNone, 1, 0, 2, 1, 0, 1, 3, 1), Options{Unordered: true})
 	const epochs = 4000
 	records := 0
 	for _, err := range set.Interleave(8, 1).Repeat(epochs).All(t.Context()) {
@@ -28,7 +28,7 @@ func TestUnorderedReadersWakeAtTheEnd(t *testing.T) {
 func TestALargeRecordTakesOnePlace(t *testing.T) {
 	const size = 1 << 20
 	dir := t.TempDir()
-	readertest.WriteFile(t, readertest.ShardPath(dir, 0), tfrecord.None, make([]byte, size), make([]byte, size))
+	readertest.WriteFile(t, readertest.ShardPath(dir, 0), tfrecord.CompressionNone, make([]byte, size), make([]byte, size))
 	s := started(t, open(t, dir, Options{Memory: 64 << 10}).Records())
 	b, err := nextBlock(s)
 	if err != nil {

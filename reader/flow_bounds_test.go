@@ -62,7 +62,7 @@ func TestFlowStatesAreRefused(t *testing.T) {
 	_, err := set.Records().Start(t.Context(), From{State: &taken})
 	refused("a Pipe", err)
 	worker := func(n int) Pipe {
-		return open(t, readertest.WriteShards(t, tfrecord.None, 30), Options{Worker: 0, Workers: n}).ShuffleAll(ShuffleAllOptions{})
+		return open(t, readertest.WriteShards(t, tfrecord.CompressionNone, 30), Options{Worker: 0, Workers: n}).ShuffleAll(ShuffleAllOptions{})
 	}
 	refused("another number of workers", resume(Map(worker(2), textOf, MapOptions{}).Take(5), stateAfter(t, Map(worker(1), textOf, MapOptions{}).Take(5), 2)))
 
@@ -224,7 +224,7 @@ func TestBoundsRefuse(t *testing.T) {
 
 // Stages with a position cost a share of an allocation.
 func TestFlowStagesAllocateLittle(t *testing.T) {
-	set := open(t, readertest.WriteShards(t, tfrecord.None, 200_000), Options{})
+	set := open(t, readertest.WriteShards(t, tfrecord.CompressionNone, 200_000), Options{})
 	f := Map(set.Records(), func(r Record) (int64, error) { return r.Number, nil }, MapOptions{})
 	r, err := Enumerate(f.Take(1<<40).Skip(3)).Start(t.Context(), From{})
 	if err != nil {

@@ -156,7 +156,7 @@ func TestFlowCacheOfEverything(t *testing.T) {
 // disk needs none from the start.
 func TestFlowCacheSavesTheWork(t *testing.T) {
 	for name, o := range caches(t) {
-		dir := readertest.WriteShards(t, tfrecord.None, 700, 1, 600)
+		dir := readertest.WriteShards(t, tfrecord.CompressionNone, 700, 1, 600)
 		var calls atomic.Int64
 		flow := func() Flow[[]int] {
 			f := Map(open(t, dir, Options{Seed: 5}).Interleave(2, 3).Shuffle(50), func(r Record) (int, error) {
@@ -276,7 +276,7 @@ func TestFlowCacheOfAnySize(t *testing.T) {
 // An epoch that is left early leaves no cache, no goroutine and no file, and the next one has the
 // same elements.
 func TestFlowCacheLeftEarly(t *testing.T) {
-	dir := readertest.WriteShards(t, tfrecord.None, 90, 90)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, 90, 90)
 	for name, o := range caches(t) {
 		leavesNothing(t, func() {
 			f := Map(open(t, dir, Options{}).Records().Shuffle(20), func(r Record) (int64, error) { return int64(idOf(r)), nil }, MapOptions{})
@@ -336,7 +336,7 @@ func TestFlowCacheCountsSkipsOnce(t *testing.T) {
 
 // Runs that share nothing but the directory.
 func TestFlowCacheByManyAtOnce(t *testing.T) {
-	dir, cache := readertest.WriteShards(t, tfrecord.None, 300, 40), filepath.Join(t.TempDir(), "cache")
+	dir, cache := readertest.WriteShards(t, tfrecord.CompressionNone, 300, 40), filepath.Join(t.TempDir(), "cache")
 	var wait sync.WaitGroup
 	for range 6 {
 		wait.Go(func() {
@@ -370,7 +370,7 @@ func TestFlowCacheByManyAtOnce(t *testing.T) {
 
 // A damaged cache is found, with its path, and with Replace made again, from any State.
 func TestDamagedFlowCache(t *testing.T) {
-	dir := readertest.WriteShards(t, tfrecord.None, 300, 300)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, 300, 300)
 	f := func(o CacheOptions) Flow[[]int] {
 		return numbersOf(Batch(open(t, dir, Options{}).Records(), 1, BatchOptions{})).Cache(o)
 	}
@@ -472,7 +472,7 @@ func TestOtherFlowCacheIsRefused(t *testing.T) {
 
 // A State of a cache is refused where it does not belong.
 func TestFlowCacheStates(t *testing.T) {
-	dir := readertest.WriteShards(t, tfrecord.None, 9, 9)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, 9, 9)
 	of := func(o Options) Flow[int] {
 		return Map(open(t, dir, o).Records(), func(r Record) (int, error) { return idOf(r), nil }, MapOptions{})
 	}

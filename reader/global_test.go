@@ -26,7 +26,7 @@ func TestShuffleAllBatchReads(t *testing.T) {
 	all[perFile+3] = bytes.Repeat([]byte("large"), 1<<20)
 	dir := t.TempDir()
 	for i := range 3 {
-		readertest.WriteFile(t, readertest.ShardPath(dir, i), tfrecord.None, all[i*perFile:(i+1)*perFile]...)
+		readertest.WriteFile(t, readertest.ShardPath(dir, i), tfrecord.CompressionNone, all[i*perFile:(i+1)*perFile]...)
 	}
 	data, err := os.ReadFile(readertest.ShardPath(dir, 2))
 	if err != nil {
@@ -94,7 +94,7 @@ func TestShuffleAllBatchReads(t *testing.T) {
 
 func TestShuffleAllSpreadsFiles(t *testing.T) {
 	lengths := []int{50, 50, 50, 50}
-	dir := readertest.WriteShards(t, tfrecord.None, lengths...)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, lengths...)
 	want := readertest.InOrder(lengths...)
 	read := func(o Options, a ShuffleAllOptions, epochs int) []int {
 		return idsOf(t, open(t, dir, o).ShuffleAll(a).Repeat(epochs))

@@ -31,7 +31,7 @@ func TestLenAndAt(t *testing.T) {
 	lengths := []int{40, 0, 7, 1}
 	want := readertest.InOrder(lengths...)
 	for _, index := range []string{"none", "good", "of another file", "cut off"} {
-		dir := readertest.WriteShards(t, tfrecord.None, lengths...)
+		dir := readertest.WriteShards(t, tfrecord.CompressionNone, lengths...)
 		for i := range lengths {
 			at := readertest.Offsets(t, readertest.ShardPath(dir, i))
 			var entries []tfrecord.IndexEntry
@@ -73,7 +73,7 @@ func TestLenAndAt(t *testing.T) {
 }
 
 func TestCompressedFilesHaveNoPlaces(t *testing.T) {
-	dir := readertest.WriteShards(t, tfrecord.Gzip, 5, 6)
+	dir := readertest.WriteShards(t, tfrecord.CompressionGzip, 5, 6)
 	set := open(t, dir, Options{})
 	if n, err := set.Len(t.Context()); err != nil || n != 11 {
 		t.Errorf("Len() = %d, %v", n, err)

@@ -38,7 +38,7 @@ func interleaveGoldens(t *testing.T) []interleaveGolden {
 
 func TestInterleaveIsTFDatas(t *testing.T) {
 	for _, g := range interleaveGoldens(t) {
-		for _, c := range []tfrecord.Compression{tfrecord.None, tfrecord.Gzip} {
+		for _, c := range []tfrecord.Compression{tfrecord.CompressionNone, tfrecord.CompressionGzip} {
 			dir := readertest.WriteShards(t, c, g.Lengths...)
 			for _, parallelism := range []int{1, 2, 8} {
 				for _, memory := range []int64{1, 0} {
@@ -93,7 +93,7 @@ func interleaveModel(lengths []int, cycle, block int) []int {
 // Files of many blocks each, with cycles that leave some files over.
 func TestInterleaveOfLongFiles(t *testing.T) {
 	lengths := []int{900, 0, 20, 700, 999, 1, 300}
-	dir := readertest.WriteShards(t, tfrecord.None, lengths...)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, lengths...)
 	for _, cycle := range []int{1, 2, 3, 7, 20} {
 		for _, block := range []int{1, 5, 600} {
 			want := interleaveModel(lengths, cycle, block)
@@ -117,7 +117,7 @@ func TestModelIsTFDatas(t *testing.T) {
 
 func TestUnorderedGivesTheSameRecords(t *testing.T) {
 	lengths := []int{300, 0, 20, 500, 1}
-	dir := readertest.WriteShards(t, tfrecord.None, lengths...)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, lengths...)
 	for _, cycle := range []int{1, 2, 5, 9} {
 		got := idsOf(t, open(t, dir, Options{Unordered: true, Memory: 1}).Interleave(cycle, 3).Repeat(2))
 		want := append(readertest.InOrder(lengths...), readertest.InOrder(lengths...)...)
@@ -134,7 +134,7 @@ func TestShuffledFiles(t *testing.T) {
 	for i := range lengths {
 		lengths[i] = 1
 	}
-	dir := readertest.WriteShards(t, tfrecord.None, lengths...)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, lengths...)
 	read := func(seed uint64) []int {
 		return idsOf(t, open(t, dir, Options{ShuffleFiles: true, Seed: seed}).Records().Repeat(2))
 	}
@@ -151,7 +151,7 @@ func TestShuffledFiles(t *testing.T) {
 }
 
 func TestRecordsSayWhereTheyAre(t *testing.T) {
-	for _, c := range []tfrecord.Compression{tfrecord.None, tfrecord.Zstd} {
+	for _, c := range []tfrecord.Compression{tfrecord.CompressionNone, tfrecord.CompressionZstd} {
 		dir := readertest.WriteShards(t, c, 3, 0, 2)
 		set := open(t, dir, Options{})
 		offset, file := int64(0), int32(0)
@@ -171,7 +171,7 @@ func TestRecordsSayWhereTheyAre(t *testing.T) {
 }
 
 func TestRepeat(t *testing.T) {
-	dir := readertest.WriteShards(t, tfrecord.None, 2, 1)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, 2, 1)
 	set := open(t, dir, Options{})
 	once := []int{0, 1, 1000}
 	for times, want := range map[int][]int{0: {}, 1: once, 3: slices.Repeat(once, 3)} {
@@ -189,14 +189,14 @@ func TestRepeat(t *testing.T) {
 	if want := []int32{0, 0, 0, 1, 1, 1, 2, 2, 2, 3}; !slices.Equal(epochs, want) {
 		t.Errorf("epochs %v, want %v", epochs, want)
 	}
-	empty := open(t, readertest.WriteShards(t, tfrecord.None, 0, 0), Options{})
+	empty := open(t, readertest.WriteShards(t, tfrecord.CompressionNone, 0, 0), Options{})
 	if got := idsOf(t, empty.Records().Repeat(-1)); len(got) != 0 {
 		t.Errorf("of empty files: %v", got)
 	}
 }
 
 func TestSkipAndTake(t *testing.T) {
-	dir := readertest.WriteShards(t, tfrecord.None, 700, 900)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, 700, 900)
 	set := open(t, dir, Options{})
 	all := readertest.InOrder(700, 900)
 	for _, n := range []int64{0, 1, 511, 512, 513, 1600, 1700} {
@@ -214,7 +214,7 @@ func TestSkipAndTake(t *testing.T) {
 }
 
 func TestMistakesInSettings(t *testing.T) {
-	dir := readertest.WriteShards(t, tfrecord.None, 1)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, 1)
 	set := open(t, dir, Options{})
 	for name, p := range map[string]Pipe{
 		"no set":     {},
@@ -252,7 +252,7 @@ func TestMistakesInSettings(t *testing.T) {
 }
 
 func TestStatsCount(t *testing.T) {
-	dir := readertest.WriteShards(t, tfrecord.None, 300, 200)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, 300, 200)
 	s, err := open(t, dir, Options{}).Interleave(2, 1).Shuffle(10).Repeat(2).Start(t.Context(), From{})
 	if err != nil {
 		t.Fatal(err)

@@ -18,7 +18,7 @@ import (
 
 // A file without data yet blocks neither unordered reading nor its end.
 func TestUnorderedWaitsForNoSlowFile(t *testing.T) {
-	dir := readertest.WriteShards(t, tfrecord.None, 50, 0, 50)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, 50, 0, 50)
 	slow := readertest.ShardPath(dir, 1)
 	if err := os.Remove(slow); err != nil {
 		t.Fatal(err)
@@ -53,7 +53,7 @@ func TestUnorderedWaitsForNoSlowFile(t *testing.T) {
 // A slow file delays the others but does not change the order; later files are read in the
 // meantime.
 func TestSlowFileKeepsTheOrder(t *testing.T) {
-	dir := readertest.WriteShards(t, tfrecord.None, 20, 20, 20)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, 20, 20, 20)
 	want := idsOf(t, open(t, dir, Options{}).Interleave(3, 2))
 	slow := readertest.ShardPath(dir, 1)
 	frames, err := os.ReadFile(slow)
@@ -167,7 +167,7 @@ func TestCancelledPipeSaysSo(t *testing.T) {
 // A pipe without data, whether it has a writer or not, holds no processor token, and can be closed
 // at once.
 func TestSilentPipesHoldNothing(t *testing.T) {
-	dir := readertest.WriteShards(t, tfrecord.None, 2000, 0, 0)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, 2000, 0, 0)
 	for i := 1; i < 3; i++ {
 		if err := os.Remove(readertest.ShardPath(dir, i)); err != nil {
 			t.Fatal(err)

@@ -66,12 +66,12 @@ func TestJoinedSetsKeepTheirOptions(t *testing.T) {
 	var pipes []Pipe
 	for _, key := range []string{"a", "b"} {
 		dir := t.TempDir()
-		readertest.WriteFile(t, readertest.ShardPath(dir, 0), tfrecord.None, example(key), example(key))
-		pipes = append(pipes, open(t, dir, Options{Compression: tfrecord.None}).Records())
+		readertest.WriteFile(t, readertest.ShardPath(dir, 0), tfrecord.CompressionNone, example(key), example(key))
+		pipes = append(pipes, open(t, dir, Options{Compression: tfrecord.CompressionNone}).Records())
 	}
 	dir := t.TempDir()
-	readertest.WriteFile(t, readertest.ShardPath(dir, 0), tfrecord.Gzip, example("a"))
-	packed := open(t, dir, Options{Compression: tfrecord.Gzip}).Records()
+	readertest.WriteFile(t, readertest.ShardPath(dir, 0), tfrecord.CompressionGzip, example("a"))
+	packed := open(t, dir, Options{Compression: tfrecord.CompressionGzip}).Records()
 	for name, join := range joins {
 		set := join(pipes[0], pipes[1], packed).Set()
 		if n, err := set.Len(t.Context()); n != 5 || err != nil {
@@ -153,7 +153,7 @@ func TestOtherWeightsAreRefused(t *testing.T) {
 
 // A merged State with an impossible skip count is refused by flows, too.
 func TestMergedSkipCountsAreNotTrusted(t *testing.T) {
-	f := Map(open(t, readertest.WriteShards(t, tfrecord.None, 20), Options{}).Records(), func(Record) (int, error) { return 0, nil }, MapOptions{})
+	f := Map(open(t, readertest.WriteShards(t, tfrecord.CompressionNone, 20), Options{}).Records(), func(Record) (int, error) { return 0, nil }, MapOptions{})
 	s, err := f.Start(t.Context(), From{})
 	if err != nil {
 		t.Fatal(err)

@@ -158,7 +158,7 @@ func TestKilledJobsContinue(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(killed)) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir := readertest.WriteShards(t, tfrecord.None, 90, 40, 0, 120, 50)
+			dir := readertest.WriteShards(t, tfrecord.CompressionNone, 90, 40, 0, 120, 50)
 			flow := killed[name](open(t, dir, Options{Seed: 5, ShardBy: ShardRecords}))
 			begin := checkpoint{State: firstState(t, dir, name, flow)}
 			whole := begin

@@ -121,7 +121,7 @@ func TestSlowFunctions(t *testing.T) {
 func TestSlowFiltersResume(t *testing.T) {
 	for _, seed := range torture.Sample(t, 8, torture.Seeds(40, 400)) {
 		r := rand.New(rand.NewPCG(seed, 52))
-		set := open(t, readertest.WriteShards(t, tfrecord.None, 1+r.IntN(40), r.IntN(40)), Options{SkipBad: SkipBad{Share: 1}})
+		set := open(t, readertest.WriteShards(t, tfrecord.CompressionNone, 1+r.IntN(40), r.IntN(40)), Options{SkipBad: SkipBad{Share: 1}})
 		slow, bad := 2+r.Uint64N(8), 2+r.Uint64N(8)
 		keep := func(name string, wait bool) func(Record) (bool, error) {
 			return func(rec Record) (bool, error) {

@@ -87,7 +87,7 @@ func expectLines(t *testing.T, got []string, want ...string) {
 
 // TestLogQuiet: a run in which nothing happens says nothing, and its end only at level Debug.
 func TestLogQuiet(t *testing.T) {
-	dir := readertest.WriteShards(t, tfrecord.None, 30, 30)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, 30, 30)
 	for _, c := range []struct {
 		level slog.Level
 		want  []string
@@ -103,7 +103,7 @@ func TestLogQuiet(t *testing.T) {
 
 // TestLogDamage: damage is logged with its location, as OnSkip reports it.
 func TestLogDamage(t *testing.T) {
-	dir := readertest.WriteShards(t, tfrecord.None, 30, 30)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, 30, 30)
 	path := readertest.ShardPath(dir, 1)
 	at := readertest.Offsets(t, path)
 	readertest.Flip(t, path, at[7]+tfrecord.HeaderSize)
@@ -125,7 +125,7 @@ func TestLogDamage(t *testing.T) {
 // TestLogDamageIsSampled: of much damage, the first ten events and then one every ten seconds.
 // Time is synctest's.
 func TestLogDamageIsSampled(t *testing.T) {
-	set := open(t, readertest.WriteShards(t, tfrecord.None, 100), Options{SkipBad: SkipBad{Count: 100}})
+	set := open(t, readertest.WriteShards(t, tfrecord.CompressionNone, 100), Options{SkipBad: SkipBad{Count: 100}})
 	h := &logged{}
 	set.files.Opts.Logger = slog.New(h)
 	synctest.Test(t, func(t *testing.T) {
@@ -151,7 +151,7 @@ var errRefused = errors.New("refused")
 // TestLogCache: a cache is built once, opened by the next run, once however many epochs it runs,
 // and discarded for a version.
 func TestLogCache(t *testing.T) {
-	set := open(t, readertest.WriteShards(t, tfrecord.None, 30, 30), Options{})
+	set := open(t, readertest.WriteShards(t, tfrecord.CompressionNone, 30, 30), Options{})
 	h := &logged{}
 	set.files.Opts.Logger = slog.New(h)
 	dir := filepath.Join(t.TempDir(), "cache")
@@ -172,7 +172,7 @@ func TestLogCache(t *testing.T) {
 
 // TestLogCacheElsewhere: a run that may not fill the cache says so once.
 func TestLogCacheElsewhere(t *testing.T) {
-	set := open(t, readertest.WriteShards(t, tfrecord.None, 30), Options{})
+	set := open(t, readertest.WriteShards(t, tfrecord.CompressionNone, 30), Options{})
 	h := &logged{}
 	set.files.Opts.Logger = slog.New(h)
 	pipe := set.Records().Cache(CacheOptions{Dir: t.TempDir()})
@@ -188,7 +188,7 @@ func TestLogCacheElsewhere(t *testing.T) {
 // TestLogTuning: settings are logged when they have settled, and not again while they stay. Time
 // is synctest's.
 func TestLogTuning(t *testing.T) {
-	set := open(t, readertest.WriteShards(t, tfrecord.None, 900, 900), Options{Parallelism: 16})
+	set := open(t, readertest.WriteShards(t, tfrecord.CompressionNone, 900, 900), Options{Parallelism: 16})
 	h := &logged{}
 	set.files.Opts.Logger = slog.New(h)
 	synctest.Test(t, func(t *testing.T) {

@@ -131,7 +131,7 @@ func (j *elasticJob) close() {
 // Whatever the pipeline, and however often the number of workers changes in an epoch, at any steps
 // of the workers: every record is read as often as without that, and the next epoch is as usual.
 func TestMergedStatesReadEachRecordOnce(t *testing.T) {
-	dir := readertest.WriteShards(t, tfrecord.None, 90, 0, 41, 130, 7)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, 90, 0, 41, 130, 7)
 	for pipe := range elastic {
 		t.Run(pipe, func(t *testing.T) {
 			t.Parallel()
@@ -230,7 +230,7 @@ func missing(want, got []int) (diff []string) {
 // With the same total size of batches, each step has the same records with other numbers of
 // workers.
 func TestMergedStatesKeepGlobalBatches(t *testing.T) {
-	dir := readertest.WriteShards(t, tfrecord.None, 320, 320)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, 320, 320)
 	for pipe := range elastic {
 		t.Run(pipe, func(t *testing.T) {
 			t.Parallel()
@@ -258,7 +258,7 @@ func TestMergedStatesKeepGlobalBatches(t *testing.T) {
 }
 
 func TestMergeStatesRefuses(t *testing.T) {
-	dir := readertest.WriteShards(t, tfrecord.None, 30, 30)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, 30, 30)
 	state := func(pipe string, worker, workers int, epoch int64) State {
 		of := func() *Set { return open(t, dir, Options{Worker: worker, Workers: workers}) }
 		s, err := elastic[pipe](of).Start(t.Context(), From{Epoch: epoch})
@@ -319,7 +319,7 @@ func TestMergeStatesRefuses(t *testing.T) {
 
 // Numbers that no merge wrote are refused, or lead to an error, never to a panic.
 func TestMergedStatesAreNotTrusted(t *testing.T) {
-	dir := readertest.WriteShards(t, tfrecord.None, 60, 60)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, 60, 60)
 	j := startJob(t, dir, "shuffle", 2, 4, 0, nil)
 	j.step(t)
 	merged := j.merge(t, rand.New(rand.NewPCG(1, 1)))

@@ -31,7 +31,7 @@ func cutSet(t *testing.T, known string, left int, o Options) *Set {
 }
 
 func cutFiles(t *testing.T, known string, left int) (dir string) {
-	dir = readertest.WriteShards(t, tfrecord.None, 10, 10, 10)
+	dir = readertest.WriteShards(t, tfrecord.CompressionNone, 10, 10, 10)
 	path := readertest.ShardPath(dir, 1)
 	if known == "index" {
 		writeIndex(t, path, entriesOf(t, path)...)
@@ -131,9 +131,9 @@ func TestIndexTellsOfACut(t *testing.T) {
 	if _, err := idsUntil(cutSet(t, "index", 6, Options{}).Records()); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("%v", err)
 	}
-	dir := readertest.WriteShards(t, tfrecord.None, 10)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, 10)
 	writeIndex(t, readertest.ShardPath(dir, 0), entriesOf(t, readertest.ShardPath(dir, 0))...)
-	readertest.WriteFile(t, readertest.ShardPath(dir, 0), tfrecord.None, readertest.Numbered(3, 3), readertest.Numbered(4, 4))
+	readertest.WriteFile(t, readertest.ShardPath(dir, 0), tfrecord.CompressionNone, readertest.Numbered(3, 3), readertest.Numbered(4, 4))
 	if ids, err := idsUntil(open(t, dir, Options{}).Records()); err != nil || len(ids) != 2 {
 		t.Errorf("%v, %v", ids, err)
 	}
@@ -178,7 +178,7 @@ func TestResumeAcrossACut(t *testing.T) {
 }
 
 func TestStretchesCountTheirRecords(t *testing.T) {
-	for _, c := range []tfrecord.Compression{tfrecord.None, tfrecord.Gzip} {
+	for _, c := range []tfrecord.Compression{tfrecord.CompressionNone, tfrecord.CompressionGzip} {
 		dir := t.TempDir()
 		var frames []byte
 		var at []int
@@ -189,7 +189,7 @@ func TestStretchesCountTheirRecords(t *testing.T) {
 		for i := at[4]; i < at[7]; i++ { // three records
 			frames[i] ^= 0x20
 		}
-		if c == tfrecord.None {
+		if c == tfrecord.CompressionNone {
 			if err := os.WriteFile(readertest.ShardPath(dir, 0), frames, 0o644); err != nil {
 				t.Fatal(err)
 			}
@@ -255,7 +255,7 @@ func TestReplacedFiles(t *testing.T) {
 					}
 				}, true},
 			} {
-				dir := readertest.WriteShards(t, tfrecord.None, 10, 10, 10)
+				dir := readertest.WriteShards(t, tfrecord.CompressionNone, 10, 10, 10)
 				set := open(t, dir, Options{SkipBad: SkipBad{Count: 1000}})
 				if _, err := set.Fingerprint(t.Context()); err != nil {
 					t.Fatal(err)

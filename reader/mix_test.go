@@ -27,7 +27,7 @@ func mixed(t *testing.T, o Options, lengths ...int) []Pipe {
 		for k := range records {
 			records[k] = readertest.Numbered(i, k)
 		}
-		readertest.WriteFile(t, readertest.ShardPath(dir, 0), tfrecord.None, records...)
+		readertest.WriteFile(t, readertest.ShardPath(dir, 0), tfrecord.CompressionNone, records...)
 		pipes = append(pipes, open(t, dir, o).Records())
 	}
 	return pipes

@@ -16,7 +16,7 @@ import (
 // TestNegativeOptionsAreRefused sets each number in turn to a negative value that does not mean a
 // default: the error names the option.
 func TestNegativeOptionsAreRefused(t *testing.T) {
-	dir := readertest.WriteShards(t, tfrecord.None, 3)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, 3)
 	for want, o := range map[string]Options{
 		"Workers": {Workers: -1}, "worker": {Worker: -1}, "Parallelism": {Parallelism: -1}, "Readers": {Readers: -2},
 		"Memory": {Memory: -1}, "MaxRecord": {MaxRecord: -1}, "SkipBad": {SkipBad: SkipBad{Count: -1}},
@@ -60,7 +60,7 @@ func refuses[T any](t *testing.T, want string, f Flow[T]) {
 }
 
 func TestNamesThatAreNone(t *testing.T) {
-	dir := readertest.WriteShards(t, tfrecord.None, 3)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, 3)
 	if _, err := Open(t.Context(), dir, Options{Split: "train"}); !errors.Is(err, shard.ErrNoRecords) || !strings.Contains(err.Error(), "no manifest") {
 		t.Errorf("a split of files without a manifest: %v", err)
 	}

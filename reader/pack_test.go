@@ -187,7 +187,7 @@ func TestPackWithinEpoch(t *testing.T) {
 }
 
 func TestPackLeavesNothing(t *testing.T) {
-	dir := readertest.WriteShards(t, tfrecord.None, 900, 900)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, 900, 900)
 	leavesNothing(t, func() {
 		set := open(t, dir, Options{Memory: 1, Parallelism: 3})
 		r, err := Pack(Map(set.Interleave(2, 1), func(r Record) ([]int32, error) {

@@ -39,8 +39,8 @@ func TestDamageInCompressedFilesIsAlike(t *testing.T) {
 			return idsOf(t, open(t, dir, o).Records()), told
 		}
 		_, plain := read(Options{})
-		for _, c := range []tfrecord.Compression{tfrecord.None, tfrecord.Gzip, tfrecord.Zlib, tfrecord.Zstd} {
-			if c != tfrecord.None {
+		for _, c := range []tfrecord.Compression{tfrecord.CompressionNone, tfrecord.CompressionGzip, tfrecord.CompressionZlib, tfrecord.CompressionZstd} {
+			if c != tfrecord.CompressionNone {
 				dir, _, _ = damaged(t, i)
 				for k := range 3 {
 					compress(t, readertest.ShardPath(dir, k), c)
@@ -100,7 +100,7 @@ func TestSalvageOfCompressedFiles(t *testing.T) {
 		if err := os.WriteFile(path, frames, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		compress(t, path, tfrecord.Gzip)
+		compress(t, path, tfrecord.CompressionGzip)
 		readertest.Change(t, path, spoil)
 		ids, err = idsUntil(open(t, path, Options{SkipBad: SkipBad{Count: most}, OnSkip: func(s Skipped) { told = append(told, s) }}).Records())
 		return ids, told, err

@@ -24,7 +24,7 @@ func sequences(t *testing.T, r *rand.Rand, n, most int) (Flow[[]int64], [][]int6
 			all[i][k] = int64(1000*i + k)
 		}
 	}
-	set := open(t, readertest.WriteShards(t, tfrecord.None, n), Options{Parallelism: 1 + r.IntN(4)})
+	set := open(t, readertest.WriteShards(t, tfrecord.CompressionNone, n), Options{Parallelism: 1 + r.IntN(4)})
 	return Map(set.Records(), func(r Record) ([]int64, error) { return all[r.Number], nil }, MapOptions{}), all
 }
 

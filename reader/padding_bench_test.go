@@ -26,7 +26,7 @@ func BenchmarkPadding(b *testing.B) {
 			}
 			records[i] = settest.Example(func(b *tfrecord.Builder) { b.Int64("ids", ids...) })
 		}
-		readertest.WriteFile(b, readertest.ShardPath(dir, file), tfrecord.None, records...)
+		readertest.WriteFile(b, readertest.ShardPath(dir, file), tfrecord.CompressionNone, records...)
 	}
 	pipe := open(b, dir, Options{Seed: 1}).Interleave(4, 1).Shuffle(1000).Repeat(-1)
 	schema := columns.Schema{{Key: "ids", Kind: tfrecord.KindInt64, Ragged: true}}

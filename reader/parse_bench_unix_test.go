@@ -25,7 +25,7 @@ func benchmarkParse(b *testing.B, build func(*Set) Pipe) {
 				e.Bytes("name", []byte("record"))
 			})
 		}
-		readertest.WriteFile(b, readertest.ShardPath(dir, i), tfrecord.None, records...)
+		readertest.WriteFile(b, readertest.ShardPath(dir, i), tfrecord.CompressionNone, records...)
 	}
 	r, err := ParseColumns(build(open(b, dir, Options{Seed: 1})).Repeat(-1), ColumnSpec{Batch: 128}).Start(b.Context(), From{})
 	if err != nil {

@@ -19,11 +19,11 @@ func TestWorkersReadEachRecordOnce(t *testing.T) {
 		"blocked":    func(s *Set) Pipe { return s.ShuffleAll(ShuffleAllOptions{Block: 3, Window: 2}) },
 	}
 	for _, lengths := range [][]int{{7, 3, 9, 1, 5}, {20}, {4, 4}, {0, 1}, {0}} {
-		for _, c := range []tfrecord.Compression{tfrecord.None, tfrecord.Gzip} {
+		for _, c := range []tfrecord.Compression{tfrecord.CompressionNone, tfrecord.CompressionGzip} {
 			dir := readertest.WriteShards(t, c, lengths...)
 			want := readertest.InOrder(lengths...)
 			for name, pipe := range pipes {
-				if c != tfrecord.None && (name == "global" || name == "blocked") {
+				if c != tfrecord.CompressionNone && (name == "global" || name == "blocked") {
 					continue
 				}
 				for _, workers := range []int{1, 2, 3, 7} {
@@ -64,7 +64,7 @@ func TestWorkersReadEachRecordOnce(t *testing.T) {
 }
 
 func TestShardingIsStated(t *testing.T) {
-	dir := readertest.WriteShards(t, tfrecord.None, 1, 1, 1, 1, 1)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, 1, 1, 1, 1, 1)
 	for want, o := range map[string]Options{
 		"all of 5 files":                                   {},
 		"by file: 2 of 5 files":                            {Worker: 1, Workers: 3},

@@ -30,7 +30,7 @@ func TestBorrowedRecords(t *testing.T) {
 			records = append(records, p)
 			size += len(p) + 1000
 		}
-		readertest.WriteFile(t, readertest.ShardPath(dir, i), tfrecord.None, records...)
+		readertest.WriteFile(t, readertest.ShardPath(dir, i), tfrecord.CompressionNone, records...)
 	}
 	damaged := readertest.ShardPath(dir, 1)
 	data, err := os.ReadFile(damaged)

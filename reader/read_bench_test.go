@@ -42,32 +42,32 @@ func benchmarkPipe(b *testing.B, files, records, size int, c tfrecord.Compressio
 }
 
 func BenchmarkInterleave(b *testing.B) {
-	benchmarkPipe(b, 16, 20_000, 184, tfrecord.None, func(s *Set) Pipe { return s.Interleave(16, 1) })
+	benchmarkPipe(b, 16, 20_000, 184, tfrecord.CompressionNone, func(s *Set) Pipe { return s.Interleave(16, 1) })
 }
 
 func BenchmarkSequential(b *testing.B) {
-	benchmarkPipe(b, 16, 20_000, 184, tfrecord.None, (*Set).Records)
+	benchmarkPipe(b, 16, 20_000, 184, tfrecord.CompressionNone, (*Set).Records)
 }
 
 func BenchmarkInterleaveGzip(b *testing.B) {
-	benchmarkPipe(b, 16, 5_000, 184, tfrecord.Gzip, func(s *Set) Pipe { return s.Interleave(16, 1) })
+	benchmarkPipe(b, 16, 5_000, 184, tfrecord.CompressionGzip, func(s *Set) Pipe { return s.Interleave(16, 1) })
 }
 
 func BenchmarkInterleaveLarge(b *testing.B) {
-	benchmarkPipe(b, 16, 200, 110_000, tfrecord.None, func(s *Set) Pipe { return s.Interleave(16, 1) })
+	benchmarkPipe(b, 16, 200, 110_000, tfrecord.CompressionNone, func(s *Set) Pipe { return s.Interleave(16, 1) })
 }
 
 func BenchmarkShuffle(b *testing.B) {
-	benchmarkPipe(b, 16, 20_000, 184, tfrecord.None, func(s *Set) Pipe { return s.Interleave(16, 1).Shuffle(10_000) })
+	benchmarkPipe(b, 16, 20_000, 184, tfrecord.CompressionNone, func(s *Set) Pipe { return s.Interleave(16, 1).Shuffle(10_000) })
 }
 
 func BenchmarkShuffleAll(b *testing.B) {
-	benchmarkPipe(b, 16, 20_000, 184, tfrecord.None, func(s *Set) Pipe { return s.ShuffleAll(ShuffleAllOptions{}) })
+	benchmarkPipe(b, 16, 20_000, 184, tfrecord.CompressionNone, func(s *Set) Pipe { return s.ShuffleAll(ShuffleAllOptions{}) })
 }
 
 // BenchmarkMix draws from the same files as BenchmarkInterleave, opened as one set and as two halves.
 func BenchmarkMix(b *testing.B) {
-	benchmarkPipe(b, 16, 20_000, 184, tfrecord.None, func(s *Set) Pipe {
+	benchmarkPipe(b, 16, 20_000, 184, tfrecord.CompressionNone, func(s *Set) Pipe {
 		var halves []Pipe
 		for _, sources := range [][]shard.Source{s.Sources()[:8], s.Sources()[8:]} {
 			var paths []string
@@ -85,31 +85,31 @@ func BenchmarkMix(b *testing.B) {
 }
 
 func BenchmarkCacheMemory(b *testing.B) {
-	benchmarkPipe(b, 16, 5_000, 184, tfrecord.Gzip, func(s *Set) Pipe { return s.Interleave(16, 1).Cache(CacheOptions{}) })
+	benchmarkPipe(b, 16, 5_000, 184, tfrecord.CompressionGzip, func(s *Set) Pipe { return s.Interleave(16, 1).Cache(CacheOptions{}) })
 }
 
 func BenchmarkCacheDisk(b *testing.B) {
 	dir := b.TempDir()
-	benchmarkPipe(b, 16, 5_000, 184, tfrecord.Gzip, func(s *Set) Pipe { return s.Interleave(16, 1).Cache(CacheOptions{Dir: dir}) })
+	benchmarkPipe(b, 16, 5_000, 184, tfrecord.CompressionGzip, func(s *Set) Pipe { return s.Interleave(16, 1).Cache(CacheOptions{Dir: dir}) })
 }
 
 func BenchmarkCacheDiskLarge(b *testing.B) {
 	dir := b.TempDir()
-	benchmarkPipe(b, 4, 100, 110_000, tfrecord.None, func(s *Set) Pipe { return s.Interleave(16, 1).Cache(CacheOptions{Dir: dir}) })
+	benchmarkPipe(b, 4, 100, 110_000, tfrecord.CompressionNone, func(s *Set) Pipe { return s.Interleave(16, 1).Cache(CacheOptions{Dir: dir}) })
 }
 
 func BenchmarkFilterRecords(b *testing.B) {
-	benchmarkPipe(b, 16, 20_000, 184, tfrecord.None, func(s *Set) Pipe { return odd(s.Interleave(16, 1)) })
+	benchmarkPipe(b, 16, 20_000, 184, tfrecord.CompressionNone, func(s *Set) Pipe { return odd(s.Interleave(16, 1)) })
 }
 
 func BenchmarkMapRecords(b *testing.B) {
-	benchmarkPipe(b, 16, 20_000, 184, tfrecord.None, func(s *Set) Pipe { return again(s.Interleave(16, 1)) })
+	benchmarkPipe(b, 16, 20_000, 184, tfrecord.CompressionNone, func(s *Set) Pipe { return again(s.Interleave(16, 1)) })
 }
 
 // BenchmarkTake1 measures starting and stopping.
 func BenchmarkTake1(b *testing.B) {
-	dir := readertest.WriteShards(b, tfrecord.None, make([]int, 16)...)
-	readertest.WriteFile(b, readertest.ShardPath(dir, 16), tfrecord.None, []byte("record"))
+	dir := readertest.WriteShards(b, tfrecord.CompressionNone, make([]int, 16)...)
+	readertest.WriteFile(b, readertest.ShardPath(dir, 16), tfrecord.CompressionNone, []byte("record"))
 	p := open(b, dir, Options{}).Interleave(16, 1)
 	for b.Loop() {
 		s, err := p.Start(b.Context(), From{})

@@ -14,7 +14,7 @@ import (
 )
 
 func TestReportAndPublish(t *testing.T) {
-	dir := readertest.WriteShards(t, tfrecord.None, 900, 900)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, 900, 900)
 	flow := Map(open(t, dir, Options{Parallelism: 3}).Interleave(2, 1), idFrom, MapOptions{}).Prefetch(4)
 	variable := func() (r Report) {
 		t.Helper()
@@ -74,7 +74,7 @@ func TestReportAndPublish(t *testing.T) {
 // consumer few, in each stage that calls functions; the order is the same. Time is synctest's:
 // sleeping takes none.
 func TestTunerSettles(t *testing.T) {
-	dir := readertest.WriteShards(t, tfrecord.None, 900, 900, 900)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, 900, 900, 900)
 	set := open(t, dir, Options{Parallelism: 24})
 	const settling, measured = 30 * time.Second, 10 * time.Second
 	want := idsOf(t, set.Interleave(3, 1).Repeat(-1).Take(60000))

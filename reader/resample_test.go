@@ -30,7 +30,7 @@ func resampled(t *testing.T, set *Set, o ResampleOptions) Pipe {
 // The shares become those of the target, no record is dropped of the class that limits them, and
 // each epoch and seed keeps others.
 func TestResampleMeetsItsTarget(t *testing.T) {
-	set := open(t, readertest.WriteShards(t, tfrecord.None, 5000, 5000), Options{Seed: 6})
+	set := open(t, readertest.WriteShards(t, tfrecord.CompressionNone, 5000, 5000), Options{Seed: 6})
 	initial := []float64{0.6, 0.3, 0.1}
 	for _, c := range []struct {
 		target []float64
@@ -68,7 +68,7 @@ func TestResampleMeetsItsTarget(t *testing.T) {
 }
 
 func TestResampleRefuses(t *testing.T) {
-	set := open(t, readertest.WriteShards(t, tfrecord.None, 20), Options{})
+	set := open(t, readertest.WriteShards(t, tfrecord.CompressionNone, 20), Options{})
 	for want, o := range map[string]ResampleOptions{
 		"want the shares of the classes":   {},
 		"in Initial: the weights add up":   {Initial: []float64{0, 0}},

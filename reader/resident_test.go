@@ -56,7 +56,7 @@ func storedRecords(t *testing.T, files, each, size int) (dir, url string, total 
 			records[k] = append(readertest.Numbered(i, k), make([]byte, size/2+random.IntN(size/2+1))...)
 			total += int64(len(records[k]) + tfrecord.Overhead)
 		}
-		readertest.WriteFile(t, readertest.ShardPath(dir, i), tfrecord.None, records...)
+		readertest.WriteFile(t, readertest.ShardPath(dir, i), tfrecord.CompressionNone, records...)
 	}
 	store, url := inStore(t, dir)
 	return dir, url, total, countReads(store)
@@ -175,7 +175,7 @@ func TestResidentDamage(t *testing.T) {
 // Compressed files, which have no global order, and requests that fail are reported with the file.
 func TestResidentFailures(t *testing.T) {
 	dir := t.TempDir()
-	readertest.WriteFile(t, readertest.ShardPath(dir, 0), tfrecord.Gzip, readertest.Numbered(0, 0), readertest.Numbered(0, 1))
+	readertest.WriteFile(t, readertest.ShardPath(dir, 0), tfrecord.CompressionGzip, readertest.Numbered(0, 0), readertest.Numbered(0, 1))
 	_, url := inStore(t, dir)
 	_, err := open(t, url, Options{}).ShuffleAll(ShuffleAllOptions{}).Start(t.Context(), From{})
 	if err == nil || !strings.Contains(err.Error(), "n-00000.tfrecord: it can only be read sequentially") {

@@ -12,7 +12,7 @@ import (
 )
 
 func TestStateIsRefused(t *testing.T) {
-	dir := readertest.WriteShards(t, tfrecord.None, 5, 5)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, 5, 5)
 	state := func(p Pipe) State {
 		s, err := p.Start(t.Context(), From{})
 		if err != nil {
@@ -26,7 +26,7 @@ func TestStateIsRefused(t *testing.T) {
 	}
 	build := func(s *Set) Pipe { return s.Interleave(2, 1).Shuffle(3).Repeat(2) }
 	good := state(build(open(t, dir, Options{})))
-	other := readertest.WriteShards(t, tfrecord.None, 5, 6)
+	other := readertest.WriteShards(t, tfrecord.CompressionNone, 5, 6)
 	bad := good
 	bad.Stages = slices.Clone(good.Stages)
 	for _, c := range []struct {
@@ -68,7 +68,7 @@ func TestStateIsRefused(t *testing.T) {
 
 // TestImpossibleStates refuses states that no stream can return.
 func TestImpossibleStates(t *testing.T) {
-	set := open(t, readertest.WriteShards(t, tfrecord.None, 7, 3), Options{})
+	set := open(t, readertest.WriteShards(t, tfrecord.CompressionNone, 7, 3), Options{})
 	pipe := set.Interleave(2, 1).Shuffle(4)
 	stream, err := pipe.Start(context.Background(), From{})
 	if err != nil {
@@ -95,7 +95,7 @@ func TestImpossibleStates(t *testing.T) {
 
 // A State is refused by a flow with other settings, and says which; workers and prefetching are free.
 func TestFlowStateOfOtherSettings(t *testing.T) {
-	dir := readertest.WriteShards(t, tfrecord.None, 9, 9)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, 9, 9)
 	numbers := func(o Options) Flow[int64] {
 		return Map(open(t, dir, o).Records(), func(r Record) (int64, error) { return r.Number, nil }, MapOptions{})
 	}

@@ -101,10 +101,10 @@ func through(t *testing.T, s State) State {
 // After each element, resuming from the state gives exactly the elements that follow.
 func TestResumeAtEveryElement(t *testing.T) {
 	lengths := []int{6, 2, 0, 5, 2}
-	for _, c := range []tfrecord.Compression{tfrecord.None, tfrecord.Gzip} {
+	for _, c := range []tfrecord.Compression{tfrecord.CompressionNone, tfrecord.CompressionGzip} {
 		dir := readertest.WriteShards(t, c, lengths...)
 		for name, build := range pipelines {
-			if c != tfrecord.None && (strings.Contains(name, "all") || strings.Contains(name, "cache") || strings.Contains(name, "prefetch")) {
+			if c != tfrecord.CompressionNone && (strings.Contains(name, "all") || strings.Contains(name, "cache") || strings.Contains(name, "prefetch")) {
 				continue // impossible, or without effect there
 			}
 			o := Options{Seed: 4, ShuffleFiles: true}
@@ -146,7 +146,7 @@ func TestResumeAtEveryElement(t *testing.T) {
 // States of blocks work as well, after any number of their elements.
 func TestResumeInBlocks(t *testing.T) {
 	lengths := []int{900, 30, 999, 300}
-	dir := readertest.WriteShards(t, tfrecord.None, lengths...)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, lengths...)
 	random := rand.New(rand.NewPCG(1, 2))
 	for name, build := range pipelines {
 		o := Options{Seed: 9, Memory: 1}
@@ -181,7 +181,7 @@ func TestResumeInBlocks(t *testing.T) {
 // Resuming a shuffle does not read from the beginning.
 func TestShuffleResumesWithLittleReading(t *testing.T) {
 	lengths := []int{999, 999, 999, 999, 999, 999}
-	dir := readertest.WriteShards(t, tfrecord.None, lengths...)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, lengths...)
 	build := func() Pipe { return open(t, dir, Options{Memory: 1}).Records().Shuffle(100) }
 	s, err := build().Start(t.Context(), From{})
 	if err != nil {
@@ -210,7 +210,7 @@ func TestShuffleResumesWithLittleReading(t *testing.T) {
 
 // The rest of a global order is divided among any number of workers, from the state of any of them.
 func TestResumeWithOtherWorkers(t *testing.T) {
-	dir := readertest.WriteShards(t, tfrecord.None, 17, 30, 6)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, 17, 30, 6)
 	workers := func(n int) []*Set {
 		var sets []*Set
 		for i := range n {
@@ -260,7 +260,7 @@ func TestResumeWithOtherWorkers(t *testing.T) {
 
 // The location of the files does not matter, nor how they were named.
 func TestStateMovesWithTheFiles(t *testing.T) {
-	dir := readertest.WriteShards(t, tfrecord.None, 5, 5)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, 5, 5)
 	s, err := open(t, dir, Options{}).Records().Start(t.Context(), From{})
 	if err != nil {
 		t.Fatal(err)
@@ -311,7 +311,7 @@ func TestResumeInANewProcess(t *testing.T) {
 		fmt.Println("got", rest(t, s))
 		return
 	}
-	dir := readertest.WriteShards(t, tfrecord.None, 30, 40)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, 30, 40)
 	whole := idsOf(t, resumedPipe(t, dir))
 	for _, k := range []int{20, 95} {
 		for _, cached := range []bool{true, false} {

@@ -108,7 +108,7 @@ func TestSortedSampler(t *testing.T) {
 // Sample returns the records of the list, from any State, among any number of workers.
 func TestSampleReadsTheList(t *testing.T) {
 	lengths := []int{30, 0, 45, 25}
-	dir, all := readertest.WriteShards(t, tfrecord.None, lengths...), readertest.InOrder(lengths...)
+	dir, all := readertest.WriteShards(t, tfrecord.CompressionNone, lengths...), readertest.InOrder(lengths...)
 	list := []int64{5, 99, 5, 5, 0, 31, 74, 75, 99, 30, 29, 1, 2, 3, 99}
 	sampler := Sampler{Name: "test", Records: func(epoch int64) ([]int64, error) { return list[epoch:], nil }}
 	var want []int
@@ -150,7 +150,7 @@ func TestSampleReadsTheList(t *testing.T) {
 }
 
 func TestSampleRefuses(t *testing.T) {
-	set := open(t, readertest.WriteShards(t, tfrecord.None, 3), Options{})
+	set := open(t, readertest.WriteShards(t, tfrecord.CompressionNone, 3), Options{})
 	fixed := func(list ...int64) Sampler {
 		return Sampler{Name: "fixed", Records: func(int64) ([]int64, error) { return list, nil }}
 	}

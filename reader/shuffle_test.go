@@ -14,7 +14,7 @@ import (
 
 func TestShuffle(t *testing.T) {
 	lengths := []int{300, 700, 1, 0, 999}
-	dir := readertest.WriteShards(t, tfrecord.None, lengths...)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, lengths...)
 	want := readertest.InOrder(lengths...)
 	place := map[int]int{}
 	for i, id := range want {
@@ -45,7 +45,7 @@ func TestShuffle(t *testing.T) {
 }
 
 func TestShuffleAndEpochs(t *testing.T) {
-	dir := readertest.WriteShards(t, tfrecord.None, 40, 30)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, 40, 30)
 	set := open(t, dir, Options{})
 	want := readertest.InOrder(40, 30)
 	got := idsOf(t, set.Records().Shuffle(50).Repeat(3))
@@ -76,7 +76,7 @@ func TestShuffleAndEpochs(t *testing.T) {
 // With a buffer for all elements, each is about equally likely at each position.
 func TestShuffleIsEven(t *testing.T) {
 	const n, rounds = 12, 1200
-	dir := readertest.WriteShards(t, tfrecord.None, n)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, n)
 	var at [n][n]int
 	got := idsOf(t, open(t, dir, Options{Seed: 3}).Records().Shuffle(n).Repeat(rounds))
 	for i, id := range got {
@@ -100,7 +100,7 @@ func TestShuffleKeepsBytes(t *testing.T) {
 	for i := range 60 {
 		records = append(records, bytes.Repeat([]byte{byte(i)}, 1+i*i*37%(3*stages.LargeRecord)))
 	}
-	readertest.WriteFile(t, readertest.ShardPath(dir, 0), tfrecord.None, records...)
+	readertest.WriteFile(t, readertest.ShardPath(dir, 0), tfrecord.CompressionNone, records...)
 	n := 0
 	for r, err := range open(t, dir, Options{Memory: 1}).Records().Shuffle(7).Repeat(4).All(t.Context()) {
 		if err != nil {
@@ -129,7 +129,7 @@ func TestShuffleMemoryIsSteady(t *testing.T) {
 			records = append(records, bytes.Repeat([]byte{byte(i)}, size))
 		}
 		dir := t.TempDir()
-		readertest.WriteFile(t, readertest.ShardPath(dir, 0), tfrecord.None, records...)
+		readertest.WriteFile(t, readertest.ShardPath(dir, 0), tfrecord.CompressionNone, records...)
 		for _, poison := range []bool{false, true} {
 			set, err := Open(t.Context(), dir, Options{PoisonRecycled: poison})
 			if err != nil {

@@ -49,7 +49,7 @@ func largeShards(t *testing.T, each int) string {
 		for k := range records {
 			records[k] = append(readertest.Numbered(i, k), make([]byte, 4<<10)...)
 		}
-		readertest.WriteFile(t, readertest.ShardPath(dir, i), tfrecord.None, records...)
+		readertest.WriteFile(t, readertest.ShardPath(dir, i), tfrecord.CompressionNone, records...)
 	}
 	return dir
 }

@@ -25,9 +25,9 @@ import (
 
 // write writes the files of the set.
 func (t *trial) write(tb testing.TB, dir string) {
-	compression := tfrecord.None
+	compression := tfrecord.CompressionNone
 	if t.Gzip {
-		compression = tfrecord.Gzip
+		compression = tfrecord.CompressionGzip
 	}
 	for i, sizes := range t.Files {
 		records := make([][]byte, len(sizes))

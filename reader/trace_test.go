@@ -25,7 +25,7 @@ import (
 // staged returns an endless flow with a goroutine in each stage that may have one: of a copy, of a
 // shuffle after them, and of calls of work.
 func staged(t *testing.T, work func(Record) (int, error)) Flow[int] {
-	dir := readertest.WriteShards(t, tfrecord.None, 30_000, 30_000) // of several blocks
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, 30_000, 30_000) // of several blocks
 	p := MapData(open(t, dir, Options{Parallelism: 2}).Interleave(2, 1).Repeat(-1), func(dst []byte, r Record) ([]byte, error) { return append(dst, r.Data...), nil }, MapDataOptions{Workers: 1}).
 		Prefetch(1).Shuffle(500)
 	return Map(Map(p, work, MapOptions{Workers: 1}), func(id int) (int, error) { return id, nil }, MapOptions{Workers: 1}).Prefetch(1)
@@ -95,7 +95,7 @@ func goroutineLabelsIn(t *testing.T, function string) (all []string) {
 // TestConsumerKeepsItsLabels: stages that run in the consumer's goroutine do not label it, also
 // while a pipeline resumes by reading again.
 func TestConsumerKeepsItsLabels(t *testing.T) {
-	set := open(t, readertest.WriteShards(t, tfrecord.None, 300, 300), Options{})
+	set := open(t, readertest.WriteShards(t, tfrecord.CompressionNone, 300, 300), Options{})
 	// Goroutines of the pipeline have the same labels until they set their own, but this test's
 	// function is on no stack of theirs.
 	own := func() string {
@@ -250,7 +250,7 @@ func TestTracesHaveRegions(t *testing.T) {
 		}
 	}
 	run(staged(t, idFrom))
-	run(Map(open(t, readertest.WriteShards(t, tfrecord.None, 300), Options{}).ShuffleAll(ShuffleAllOptions{}).Repeat(-1), idFrom, MapOptions{}))
+	run(Map(open(t, readertest.WriteShards(t, tfrecord.CompressionNone, 300), Options{}).ShuffleAll(ShuffleAllOptions{}).Repeat(-1), idFrom, MapOptions{}))
 	trace.Stop()
 	for _, name := range []string{"read", "interleave", "repeat", "map", "prefetch", "shuffle", "shuffle_all", "next"} {
 		// A string in the trace is its length and its bytes.

@@ -20,7 +20,7 @@ func TestRecordsPassNothingOneByOne(t *testing.T) {
 		records[i] = bytes.Repeat([]byte{byte(i), byte(i >> 8), 7, 77}, 40)
 	}
 	for i := range files {
-		readertest.WriteFile(t, readertest.ShardPath(dir, i), tfrecord.None, records...)
+		readertest.WriteFile(t, readertest.ShardPath(dir, i), tfrecord.CompressionNone, records...)
 	}
 	for name, build := range map[string]func(*Set) Pipe{
 		"sequential": (*Set).Records,

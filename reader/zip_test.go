@@ -32,7 +32,7 @@ func zipped(t *testing.T, f Flow[[2]int], from From) (pairs [][2]int) {
 // Each pair has the records that the pipes return at the same place, in each epoch and from each
 // State.
 func TestZipPairs(t *testing.T) {
-	left, right := readertest.WriteShards(t, tfrecord.None, 30, 0, 51, 19), readertest.WriteShards(t, tfrecord.None, 60, 40)
+	left, right := readertest.WriteShards(t, tfrecord.CompressionNone, 30, 0, 51, 19), readertest.WriteShards(t, tfrecord.CompressionNone, 60, 40)
 	a := open(t, left, Options{Seed: 2}).Records().Shuffle(9)
 	b := open(t, right, Options{Seed: 3}).ShuffleAll(ShuffleAllOptions{}).Filter(func(r Record) (bool, error) { return r.Number%3 > 0, nil })
 	f := Zip(pair, a, b)

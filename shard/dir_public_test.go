@@ -30,7 +30,7 @@ func TestDir(t *testing.T) {
 		t.Fatal(err)
 	}
 	abandoned.Abort()
-	w, err := dir.Create("birds-train.tfrecord-00000-of-00001", shard.WriterOptions{Compression: tfrecord.None})
+	w, err := dir.Create("birds-train.tfrecord-00000-of-00001", shard.WriterOptions{Compression: tfrecord.CompressionNone})
 	if err != nil {
 		t.Fatal(err)
 	}

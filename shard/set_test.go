@@ -13,7 +13,7 @@ import (
 // shards has the records that give yields.
 func writeSet(t testing.TB, path string, shards int, give func(yield func([]byte))) *manifest.Manifest {
 	t.Helper()
-	return writeCompressedSet(t, path, shards, tfrecord.None, give)
+	return writeCompressedSet(t, path, shards, tfrecord.CompressionNone, give)
 }
 
 func writeCompressedSet(t testing.TB, path string, shards int, c tfrecord.Compression, give func(yield func([]byte))) *manifest.Manifest {

@@ -78,7 +78,7 @@ func BenchmarkReaderCompressed(b *testing.B) {
 	same := bytes.Repeat([]byte("a record like any other, "), 8)[:184]
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, content := range []string{"same", "values"} {
-		for _, c := range []Compression{Gzip, Zlib, Zstd} {
+		for _, c := range []Compression{CompressionGzip, CompressionZlib, CompressionZstd} {
 			b.Run(fmt.Sprintf("%s/%v", content, c), func(b *testing.B) {
 				var file bytes.Buffer
 				w, err := NewWriter(&file, WriterOptions{Compression: c})

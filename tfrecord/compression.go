@@ -9,16 +9,16 @@ import (
 // Compression is the compression of a whole file.
 type Compression uint8
 
-// The compressions. TensorFlow knows None, Gzip and Zlib.
+// The compressions. TensorFlow reads all but CompressionZstd.
 const (
-	Auto Compression = iota // detected from the first bytes when reading, None when writing
-	None                    // plain frames
-	Gzip                    // RFC 1952; reading takes concatenated members
-	Zlib                    // RFC 1950; reading takes concatenated streams
-	Zstd                    // RFC 8878; reading takes concatenated frames and windows up to 128 MiB
+	CompressionAuto Compression = iota // detected from the first bytes when reading, none when writing
+	CompressionNone                    // plain frames
+	CompressionGzip                    // RFC 1952; reading takes concatenated members
+	CompressionZlib                    // RFC 1950; reading takes concatenated streams
+	CompressionZstd                    // RFC 8878; reading takes concatenated frames and windows up to 128 MiB
 )
 
-var compressionNames = [...]string{Auto: "auto", None: "none", Gzip: "gzip", Zlib: "zlib", Zstd: "zstd"}
+var compressionNames = [...]string{CompressionAuto: "auto", CompressionNone: "none", CompressionGzip: "gzip", CompressionZlib: "zlib", CompressionZstd: "zstd"}
 
 // String returns the name for [ParseCompression]: auto, none, gzip, zlib or zstd.
 func (c Compression) String() string {
@@ -36,7 +36,7 @@ func ParseCompression(name string) (Compression, error) {
 			return Compression(c), nil
 		}
 	}
-	return Auto, fmt.Errorf("%w %q: want auto, none, gzip, zlib or zstd", ErrUnknownCompression, name)
+	return CompressionAuto, fmt.Errorf("%w %q: want auto, none, gzip, zlib or zstd", ErrUnknownCompression, name)
 }
 
 // detectSize is how many bytes detect needs.
@@ -48,17 +48,17 @@ const detectSize = headerSize
 func detect(head []byte) Compression {
 	if len(head) >= headerSize &&
 		maskedLengthCRC(binary.LittleEndian.Uint64(head)) == binary.LittleEndian.Uint32(head[8:]) {
-		return None
+		return CompressionNone
 	}
 	switch {
 	case bytes.HasPrefix(head, []byte{0x1f, 0x8b, 0x08}):
-		return Gzip
+		return CompressionGzip
 	case isZstd(head):
-		return Zstd
+		return CompressionZstd
 	case isZlib(head):
-		return Zlib
+		return CompressionZlib
 	}
-	return None
+	return CompressionNone
 }
 
 // isZstd reports whether head has the magic number of a frame or of a skippable one.

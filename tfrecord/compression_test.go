@@ -9,18 +9,18 @@ import (
 	"testing"
 )
 
-var compressed = []Compression{Gzip, Zlib, Zstd}
+var compressed = []Compression{CompressionGzip, CompressionZlib, CompressionZstd}
 
 func TestCompressionsReadBack(t *testing.T) {
-	for _, c := range append([]Compression{None}, compressed...) {
+	for _, c := range append([]Compression{CompressionNone}, compressed...) {
 		for _, level := range []int{0, 1, 5, 9, 22} {
-			if level > 0 && c == None || level > 9 && c != Zstd {
+			if level > 0 && c == CompressionNone || level > 9 && c != CompressionZstd {
 				continue
 			}
 			t.Run(fmt.Sprintf("%v/%d", c, level), func(t *testing.T) {
 				for _, records := range [][][]byte{nil, {nil}, payloads()} {
 					data := file(t, WriterOptions{Compression: c, Level: level}, records)
-					for _, ask := range []Compression{Auto, c} {
+					for _, ask := range []Compression{CompressionAuto, c} {
 						r := NewReader(bytes.NewReader(data), ReaderOptions{Compression: ask})
 						got, err := readAll(r)
 						if err != nil {
@@ -63,7 +63,7 @@ func TestCompressedCuts(t *testing.T) {
 	for _, c := range compressed {
 		data := file(t, WriterOptions{Compression: c}, records)
 		for n := 1; n < len(data); n++ {
-			for _, ask := range []Compression{Auto, c} {
+			for _, ask := range []Compression{CompressionAuto, c} {
 				got, err := readAll(NewReader(bytes.NewReader(data[:n]), ReaderOptions{Compression: ask}))
 				if !errors.Is(err, io.ErrUnexpectedEOF) {
 					t.Fatalf("%v cut at %d of %d: %v", c, n, len(data), err)
@@ -73,7 +73,7 @@ func TestCompressedCuts(t *testing.T) {
 				}
 				sameRecords(t, got, records[:len(got)])
 				// Without its full magic number, it is a truncated plain file.
-				if f := faultOf(t, err); f.Part != PartCompression && (n > 4 || ask != Auto) {
+				if f := faultOf(t, err); f.Part != PartCompression && (n > 4 || ask != CompressionAuto) {
 					t.Errorf("%v cut at %d of %d: %+v", c, n, len(data), f)
 				}
 			}
@@ -116,19 +116,19 @@ func TestDetection(t *testing.T) {
 		head []byte
 		want Compression
 	}{
-		{"empty", nil, None},
-		{"plain", file(t, WriterOptions{}, [][]byte{[]byte("x")}), None},
-		{"plain, as long as zlib's magic", zlibLength, None},
-		{"the same, damaged", damaged, None},
-		{"plain, as long as gzip's magic", gzipLength, None},
-		{"gzip", []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff, 1, 2}, Gzip},
-		{"gzip, cut", []byte{0x1f, 0x8b, 8}, Gzip},
-		{"gzip, cut in its magic", []byte{0x1f, 0x8b}, None},
-		{"zlib", file(t, WriterOptions{Compression: Zlib}, [][]byte{nil}), Zlib},
-		{"zlib, cut", []byte{0x78, 0x9c}, Zlib},
-		{"zstd", []byte{0x28, 0xb5, 0x2f, 0xfd, 4, 0, 1, 0, 0, 0, 0, 0}, Zstd},
-		{"zstd, skippable", []byte{0x5f, 0x2a, 0x4d, 0x18, 4, 0, 0, 0, 0, 0, 0, 0}, Zstd},
-		{"text", []byte("not a record at all"), None},
+		{"empty", nil, CompressionNone},
+		{"plain", file(t, WriterOptions{}, [][]byte{[]byte("x")}), CompressionNone},
+		{"plain, as long as zlib's magic", zlibLength, CompressionNone},
+		{"the same, damaged", damaged, CompressionNone},
+		{"plain, as long as gzip's magic", gzipLength, CompressionNone},
+		{"gzip", []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff, 1, 2}, CompressionGzip},
+		{"gzip, cut", []byte{0x1f, 0x8b, 8}, CompressionGzip},
+		{"gzip, cut in its magic", []byte{0x1f, 0x8b}, CompressionNone},
+		{"zlib", file(t, WriterOptions{Compression: CompressionZlib}, [][]byte{nil}), CompressionZlib},
+		{"zlib, cut", []byte{0x78, 0x9c}, CompressionZlib},
+		{"zstd", []byte{0x28, 0xb5, 0x2f, 0xfd, 4, 0, 1, 0, 0, 0, 0, 0}, CompressionZstd},
+		{"zstd, skippable", []byte{0x5f, 0x2a, 0x4d, 0x18, 4, 0, 0, 0, 0, 0, 0, 0}, CompressionZstd},
+		{"text", []byte("not a record at all"), CompressionNone},
 	} {
 		if got := detect(c.head[:min(len(c.head), detectSize)]); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
@@ -137,7 +137,7 @@ func TestDetection(t *testing.T) {
 }
 
 func TestCompressionNames(t *testing.T) {
-	for c := Auto; c <= Zstd; c++ {
+	for c := CompressionAuto; c <= CompressionZstd; c++ {
 		if got, err := ParseCompression(c.String()); err != nil || got != c {
 			t.Errorf("%v: %v, %v", c, got, err)
 		}

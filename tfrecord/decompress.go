@@ -48,19 +48,19 @@ type decompressor struct {
 // decompresses to nothing.
 func (d *decompressor) open(src io.Reader, c Compression) (r io.Reader, err error) {
 	switch c {
-	case Gzip, Zlib:
+	case CompressionGzip, CompressionZlib:
 		if d.inflate == nil {
 			d.inflate = new(inflate.Reader)
 			d.pieces.Buffer = make([]byte, compressedBuffer)
 		}
 		format := inflate.Gzip
-		if c == Zlib {
+		if c == CompressionZlib {
 			format = inflate.ZlibStreams
 		}
 		d.pieces.Reset(src)
 		d.inflate.Reset(&d.pieces, format)
 		return d.inflate, nil
-	case Zstd:
+	case CompressionZstd:
 		return d.openZstd(src)
 	}
 	return nil, fmt.Errorf("%w %v", ErrUnknownCompression, c)

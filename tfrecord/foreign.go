@@ -34,7 +34,7 @@ func (e *ForeignError) Error() string {
 			name = f.name
 		}
 	}
-	if e.Compression != None {
+	if e.Compression != CompressionNone {
 		name += " compressed with " + e.Compression.String()
 	}
 	return name + ", not a TFRecord file"

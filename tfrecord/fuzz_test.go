@@ -34,7 +34,7 @@ func FuzzReader(f *testing.F) {
 	for _, data := range vectorData(f, "records") {
 		f.Add(data, uint8(0))
 	}
-	for _, c := range []Compression{None, Gzip, Zlib, Zstd} {
+	for _, c := range []Compression{CompressionNone, CompressionGzip, CompressionZlib, CompressionZstd} {
 		f.Add(file(f, WriterOptions{Compression: c}, payloads()[:8]), uint8(200))
 	}
 	f.Fuzz(func(t *testing.T, data []byte, buffer uint8) {
@@ -65,7 +65,7 @@ func FuzzReader(f *testing.F) {
 				t.Fatalf("%v, behind %d records of %d bytes", err, len(got), len(again))
 			}
 		}
-		if r.Compression() != None {
+		if r.Compression() != CompressionNone {
 			return
 		}
 		if !bytes.HasPrefix(data, again) {

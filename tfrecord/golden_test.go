@@ -70,7 +70,7 @@ func TestGoldenFraming(t *testing.T) {
 	for _, want := range m.Records {
 		t.Run(want.File, func(t *testing.T) {
 			records, c := readGolden(t, want.File)
-			if c != map[string]Compression{"": None, "GZIP": Gzip, "ZLIB": Zlib}[want.Compression] {
+			if c != map[string]Compression{"": CompressionNone, "GZIP": CompressionGzip, "ZLIB": CompressionZlib}[want.Compression] {
 				t.Errorf("recognised as %v", c)
 			}
 			var lengths []int

@@ -113,7 +113,7 @@ func BuildIndex(r *Reader) ([]IndexEntry, error) {
 		if err != nil {
 			return nil, err
 		}
-		if r.Compression() != None {
+		if r.Compression() != CompressionNone {
 			return nil, r.at(r.record, r.offset, PartIndex,
 				fmt.Errorf("a file compressed with %v has no index: write it uncompressed", r.Compression()))
 		}

@@ -89,7 +89,7 @@ func TestIndexFaults(t *testing.T) {
 }
 
 func TestBuildIndexRefuses(t *testing.T) {
-	compressed := file(t, WriterOptions{Compression: Gzip}, payloads())
+	compressed := file(t, WriterOptions{Compression: CompressionGzip}, payloads())
 	if _, err := BuildIndex(NewReader(bytes.NewReader(compressed), ReaderOptions{})); err == nil || faultOf(t, err).Part != PartIndex {
 		t.Error(err)
 	}

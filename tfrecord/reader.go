@@ -29,8 +29,8 @@ const (
 type ReaderOptions struct {
 	// Name of the file, for errors. Default: none.
 	Name string
-	// Compression of the file. Default: Auto, detected from its first bytes; a file that is neither
-	// framed nor compressed is read as plain, which fails at record 0.
+	// Compression of the file. Default: CompressionAuto, which detects it from the first bytes. A file
+	// that is neither framed nor compressed is read as plain, and fails at record 0.
 	Compression Compression
 	// Checksum says what is verified. Default: ChecksumFull.
 	Checksum Checksum
@@ -192,7 +192,7 @@ func (r *Reader) Offset() int64 { return r.offset }
 func (r *Reader) Record() int64 { return r.record }
 
 // Compression returns the requested compression or, after the first Next, the detected one. It is
-// None for an empty file.
+// CompressionNone for an empty file.
 func (r *Reader) Compression() Compression { return r.found }
 
 // Close releases the decompressor. It does not close the underlying reader. Next fails after Close,

@@ -11,7 +11,7 @@ import (
 // and buffer sizes.
 func TestFrame(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	for _, c := range []Compression{None, Gzip, Zlib, Zstd} {
+	for _, c := range []Compression{CompressionNone, CompressionGzip, CompressionZlib, CompressionZstd} {
 		var records [][]byte
 		for range 60 {
 			records = append(records, noise(rng.IntN(1<<rng.IntN(18))))
@@ -39,7 +39,7 @@ func TestFrame(t *testing.T) {
 // of the buffer, and measures what is allocated.
 func TestALargeRecordIsHeldOnce(t *testing.T) {
 	for _, size := range []int{5 << 20, 17 << 20, 33<<20 + 1, 64 << 20} {
-		data := file(t, WriterOptions{Compression: Gzip}, [][]byte{make([]byte, size)})
+		data := file(t, WriterOptions{Compression: CompressionGzip}, [][]byte{make([]byte, size)})
 		r := NewReader(bytes.NewReader(data), ReaderOptions{})
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)

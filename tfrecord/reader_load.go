@@ -64,16 +64,16 @@ func (r *Reader) open() error {
 	if r.buf == nil {
 		r.buf = make([]byte, r.opts.BufferSize)
 	}
-	if r.opts.Compression == Auto {
+	if r.opts.Compression == CompressionAuto {
 		r.in = &r.src
 		have, err := r.fill(detectSize)
 		if err != nil && err != io.EOF {
-			r.found = None
+			r.found = CompressionNone
 			return r.short(PartLength, have, 8, err)
 		}
 		r.found = detect(r.buf[r.pos:r.end])
 	}
-	if r.found == None {
+	if r.found == CompressionNone {
 		r.in = &r.src
 		return nil
 	}
@@ -189,7 +189,7 @@ func (r *Reader) foreign(part Part, err error) error {
 		r.src.err = nil       // an error of this read is not reported
 		head = r.buf[r.pos:r.end]
 	case PartCompression: // what begins like a compressed stream may be text
-		head, compression = r.raw, None
+		head, compression = r.raw, CompressionNone
 	default:
 		return err
 	}

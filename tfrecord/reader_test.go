@@ -49,7 +49,7 @@ func TestReaderReadsWhatWasWritten(t *testing.T) {
 				if _, err := r.Next(); err != io.EOF {
 					t.Errorf("after the end: %v", err)
 				}
-				if r.Compression() != None {
+				if r.Compression() != CompressionNone {
 					t.Errorf("compression %v", r.Compression())
 				}
 			})
@@ -74,7 +74,7 @@ func TestEveryCutIsFound(t *testing.T) {
 	data := file(t, WriterOptions{}, [][]byte{[]byte("hello"), nil, noise(70), []byte("end")})
 	for n := range data {
 		want, wantFault := plainRead(data[:n], defaultMaxRecord)
-		for _, opts := range []ReaderOptions{{}, {Compression: None}, {BufferSize: 64}, {Checksum: ChecksumLength}, {Checksum: ChecksumOff}} {
+		for _, opts := range []ReaderOptions{{}, {Compression: CompressionNone}, {BufferSize: 64}, {Checksum: ChecksumLength}, {Checksum: ChecksumOff}} {
 			got, err := readAll(NewReader(bytes.NewReader(data[:n]), opts))
 			sameRecords(t, got, want)
 			if wantFault.Part == "" {
@@ -219,7 +219,7 @@ func TestTooLarge(t *testing.T) {
 func TestReadErrorsAreLocated(t *testing.T) {
 	broken := errors.New("the disk is broken")
 	records := [][]byte{noise(100), noise(100)}
-	for _, c := range []Compression{None, Gzip, Zlib, Zstd} {
+	for _, c := range []Compression{CompressionNone, CompressionGzip, CompressionZlib, CompressionZstd} {
 		data := file(t, WriterOptions{Compression: c}, records)
 		for _, n := range []int{0, 1, 5, 10, len(data) / 2, len(data) - 1} {
 			for _, opts := range []ReaderOptions{{Name: "x"}, {Name: "x", Compression: c}} {
@@ -263,7 +263,7 @@ func TestReaderAllocatesNothingARecord(t *testing.T) {
 }
 
 func TestCloseAndReset(t *testing.T) {
-	for _, c := range []Compression{None, Gzip, Zlib, Zstd} {
+	for _, c := range []Compression{CompressionNone, CompressionGzip, CompressionZlib, CompressionZstd} {
 		data := file(t, WriterOptions{Compression: c}, payloads())
 		r := NewReader(bytes.NewReader(data), ReaderOptions{})
 		if _, err := r.Next(); err != nil {

@@ -37,7 +37,7 @@ var errUnstable = errors.New("unstable")
 // it.
 func TestRereadCompressed(t *testing.T) {
 	r := torture.Rand(t)
-	for _, compression := range []Compression{Gzip, Zlib, Zstd} {
+	for _, compression := range []Compression{CompressionGzip, CompressionZlib, CompressionZstd} {
 		for range 60 {
 			var plain []byte
 			n := 1 + r.IntN(40)
@@ -120,7 +120,7 @@ func allOf(t *testing.T, r *Reader) (records [][]byte, errs string) {
 // A file whose damage is another one each time is an error of reading it.
 func TestRereadUnstable(t *testing.T) {
 	plain := AppendFrame(nil, bytes.Repeat([]byte("abc"), 1000))
-	file := packedWith(t, Gzip, plain)
+	file := packedWith(t, CompressionGzip, plain)
 	in := &remote{unstable: true}
 	for i := range 7 {
 		damaged := bytes.Clone(file)

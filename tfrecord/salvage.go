@@ -55,7 +55,7 @@ type Salvager struct {
 // NewSalvager returns a Salvager of a file. The Compression option is ignored. If in has a method
 // Size() int64, buffers for large records are allocated at once.
 func NewSalvager(in io.ReaderAt, opts ReaderOptions) *Salvager {
-	opts.Compression = None
+	opts.Compression = CompressionNone
 	s := &Salvager{in: in, name: opts.Name, r: NewReader(nil, opts)}
 	s.MoveTo(0, 0)
 	return s

@@ -12,7 +12,7 @@ import (
 
 // WriterOptions are options of a [Writer]; the zero value writes plain frames.
 type WriterOptions struct {
-	// Compression of the file. Default: None; Auto means None, too.
+	// Compression of the file. Default: none, also for CompressionAuto.
 	Compression Compression
 	// Level of compression: 1 to 9 for gzip and zlib, 1 to 22 for zstd. Default: 0, the default of
 	// the compression.
@@ -106,31 +106,31 @@ func NewWriter(w io.Writer, opts WriterOptions) (*Writer, error) {
 func newCompressor(w io.Writer, c Compression, level int) (compressor, error) {
 	most := 9
 	switch c {
-	case Auto, None:
+	case CompressionAuto, CompressionNone:
 		most = 0
-	case Zstd:
+	case CompressionZstd:
 		most = 22
 	}
 	if level < 0 || level > most {
 		return nil, fmt.Errorf("compression level %d: %v has levels 1 to %d, and 0 for the default", level, c, most)
 	}
-	if c == Auto || c == None {
+	if c == CompressionAuto || c == CompressionNone {
 		return nil, nil
 	}
 	p := &packer{out: bufio.NewWriterSize(w, compressedBuffer)}
 	var err error
 	switch c {
-	case Gzip:
+	case CompressionGzip:
 		if level == 0 {
 			level = gzip.DefaultCompression
 		}
 		p.compressor, err = gzip.NewWriterLevel(p.out, level)
-	case Zlib:
+	case CompressionZlib:
 		if level == 0 {
 			level = zlib.DefaultCompression
 		}
 		p.compressor, err = zlib.NewWriterLevel(p.out, level)
-	case Zstd:
+	case CompressionZstd:
 		// One worker, for the same bytes on any machine; a frame even for empty content, so that an
 		// empty file can be recognized.
 		opts := []zstd.EOption{zstd.WithEncoderConcurrency(1), zstd.WithZeroFrames(true)}

@@ -29,7 +29,7 @@ func (f *failing) Write(p []byte) (int, error) {
 }
 
 func TestWriteErrorsAreSticky(t *testing.T) {
-	for _, c := range []Compression{None, Gzip, Zlib, Zstd} {
+	for _, c := range []Compression{CompressionNone, CompressionGzip, CompressionZlib, CompressionZstd} {
 		for n := range 4 {
 			for _, give := range []error{errDiskFull, nil} {
 				want := give
@@ -98,7 +98,7 @@ func TestOneWriteABuffer(t *testing.T) {
 
 // Compressors write little at a time; files get it in large pieces.
 func TestCompressedFilesTakeFewWrites(t *testing.T) {
-	for _, compression := range []Compression{Gzip, Zlib, Zstd} {
+	for _, compression := range []Compression{CompressionGzip, CompressionZlib, CompressionZstd} {
 		out := &failing{left: -1}
 		w, err := NewWriter(out, WriterOptions{Compression: compression})
 		if err != nil {
@@ -150,7 +150,7 @@ func TestWriteFrames(t *testing.T) {
 }
 
 func TestFlushMakesRecordsReadable(t *testing.T) {
-	for _, c := range []Compression{None, Gzip, Zlib, Zstd} {
+	for _, c := range []Compression{CompressionNone, CompressionGzip, CompressionZlib, CompressionZstd} {
 		var out bytes.Buffer
 		w, err := NewWriter(&out, WriterOptions{Compression: c})
 		if err != nil {
@@ -183,7 +183,7 @@ func TestWriteAfterClose(t *testing.T) {
 }
 
 func TestLevelsOutOfRange(t *testing.T) {
-	for c, level := range map[Compression]int{None: 1, Gzip: 10, Zlib: -1, Zstd: 23} {
+	for c, level := range map[Compression]int{CompressionNone: 1, CompressionGzip: 10, CompressionZlib: -1, CompressionZstd: 23} {
 		if _, err := NewWriter(io.Discard, WriterOptions{Compression: c, Level: level}); err == nil {
 			t.Errorf("%v takes level %d", c, level)
 		}

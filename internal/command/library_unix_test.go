@@ -169,7 +169,9 @@ func TestDefaultsOfLibraryAndCommandAgree(t *testing.T) {
 		{"--seed=0", func(i *images, c *tables) {}},
 		{"--limit=0", func(i *images, c *tables) {}},
 		{"--even=false", func(i *images, c *tables) {}},
-		{"--compression=none", func(i *images, c *tables) { i.Compression, c.Compression = tfrecord.None, tfrecord.None }},
+		{"--compression=none", func(i *images, c *tables) {
+			i.Compression, c.Compression = tfrecord.CompressionNone, tfrecord.CompressionNone
+		}},
 		{"--workers=1", func(i *images, c *tables) { i.Workers, c.Workers = 1, 1 }},
 		{"--max-errors=0", func(i *images, c *tables) { i.SplitShards, c.SplitShards = map[string]int{}, map[string]int{} }},
 	}

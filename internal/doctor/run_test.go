@@ -27,7 +27,7 @@ func writeFiles(t *testing.T, c tfrecord.Compression, files, records int, record
 			all = append(all, record(f*records+i))
 		}
 		data := settest.FileOf(all...)
-		if c != tfrecord.None {
+		if c != tfrecord.CompressionNone {
 			data = settest.Compressed(t, c, data)
 		}
 		settest.PutFile(t, filepath.Join(dir, fmt.Sprintf("n-%05d-of-%05d.tfrecord", f, files)), data)
@@ -72,10 +72,10 @@ func TestRun(t *testing.T) {
 		files       int
 		pixels      float64
 	}{
-		"rows":   {writeFiles(t, tfrecord.None, 3, 100, row), rows, "none", 3, 0},
-		"gzip":   {writeFiles(t, tfrecord.Gzip, 1, 300, row), append([]string{Decompress}, rows...), "gzip", 1, 0},
-		"photos": {writeFiles(t, tfrecord.None, 2, 20, photo(t)), append([]string{Decode}, rows...), "none", 2, 64 * 48},
-		"bytes":  {writeFiles(t, tfrecord.None, 1, 50, func(i int) []byte { return []byte("not an Example") }), []string{Storage, Frame, CRC, Shuffle}, "none", 1, 0},
+		"rows":   {writeFiles(t, tfrecord.CompressionNone, 3, 100, row), rows, "none", 3, 0},
+		"gzip":   {writeFiles(t, tfrecord.CompressionGzip, 1, 300, row), append([]string{Decompress}, rows...), "gzip", 1, 0},
+		"photos": {writeFiles(t, tfrecord.CompressionNone, 2, 20, photo(t)), append([]string{Decode}, rows...), "none", 2, 64 * 48},
+		"bytes":  {writeFiles(t, tfrecord.CompressionNone, 1, 50, func(i int) []byte { return []byte("not an Example") }), []string{Storage, Frame, CRC, Shuffle}, "none", 1, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, err := Run(t.Context(), []string{c.dir}, Options{Duration: 300 * time.Millisecond, Batch: 4, Size: 32})
@@ -113,7 +113,7 @@ func TestRun(t *testing.T) {
 
 // TestRunDamaged leaves damage out and counts it once, however often it is met.
 func TestRunDamaged(t *testing.T) {
-	dir := writeFiles(t, tfrecord.None, 2, 100, row)
+	dir := writeFiles(t, tfrecord.CompressionNone, 2, 100, row)
 	path := filepath.Join(dir, "n-00001-of-00002.tfrecord")
 	settest.FlipIn(t, path, tfrecord.HeaderSize)
 	r, err := Run(t.Context(), []string{dir}, Options{Duration: 200 * time.Millisecond})
@@ -130,7 +130,7 @@ func TestRunDamaged(t *testing.T) {
 
 // TestRunRefuses sets that have nothing to measure.
 func TestRunRefuses(t *testing.T) {
-	empty := writeFiles(t, tfrecord.None, 2, 0, row)
+	empty := writeFiles(t, tfrecord.CompressionNone, 2, 0, row)
 	text := filepath.Join(t.TempDir(), "text.tfrecord")
 	settest.PutFile(t, text, []byte(strings.Repeat("no records here\n", 20)))
 	o := Options{Duration: 100 * time.Millisecond}
@@ -144,13 +144,13 @@ func TestRunRefuses(t *testing.T) {
 	if _, err := Run(t.Context(), []string{text}, o); !errors.As(err, &located) || located.Name != text {
 		t.Errorf("a text: %v", err)
 	}
-	fakes := writeFiles(t, tfrecord.None, 1, 10, func(i int) []byte { return settest.Photo(int64(i), "") })
+	fakes := writeFiles(t, tfrecord.CompressionNone, 1, 10, func(i int) []byte { return settest.Photo(int64(i), "") })
 	if _, err := Run(t.Context(), []string{fakes}, o); !errors.As(err, &located) || located.Record != 0 || !strings.Contains(err.Error(), "image/encoded") {
 		t.Errorf("images that are none: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Run(ctx, []string{writeFiles(t, tfrecord.None, 1, 10, row)}, o); !errors.Is(err, context.Canceled) {
+	if _, err := Run(ctx, []string{writeFiles(t, tfrecord.CompressionNone, 1, 10, row)}, o); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
@@ -158,7 +158,7 @@ func TestRunRefuses(t *testing.T) {
 // TestRunStore measures a set in an object store, which has no page cache.
 func TestRunStore(t *testing.T) {
 	store, url := settest.StoreOf(t)
-	for name, data := range settest.FilesOf(t, writeFiles(t, tfrecord.Zstd, 2, 100, row)) {
+	for name, data := range settest.FilesOf(t, writeFiles(t, tfrecord.CompressionZstd, 2, 100, row)) {
 		store.Put("set/"+name, []byte(data))
 	}
 	r, err := Run(t.Context(), []string{url + "/set"}, Options{Duration: 200 * time.Millisecond})

@@ -24,7 +24,7 @@ func (r *run) measureSource() error {
 	}
 	frames := r.sample.frames
 	r.both(Frame, func(int) func() work {
-		in := tfrecord.NewReader(nil, tfrecord.ReaderOptions{Compression: tfrecord.None, Checksum: tfrecord.ChecksumOff, MaxRecord: anyFrame.MaxRecord})
+		in := tfrecord.NewReader(nil, tfrecord.ReaderOptions{Compression: tfrecord.CompressionNone, Checksum: tfrecord.ChecksumOff, MaxRecord: anyFrame.MaxRecord})
 		return func() work {
 			in.Reset(bytes.NewReader(frames), "")
 			return readAll(in)
@@ -83,7 +83,7 @@ func readAll(in *tfrecord.Reader) (done work) {
 // measureDecompress decompresses the beginning of the first file with records, if it is compressed,
 // and completes the step of storage.
 func (r *run) measureDecompress() error {
-	r.report.Compression = tfrecord.None.String()
+	r.report.Compression = tfrecord.CompressionNone.String()
 	for _, source := range r.set.Sources() {
 		file, err := storage.Open(r.ctx, source.Path)
 		if err != nil {
@@ -102,7 +102,7 @@ func (r *run) measureDecompress() error {
 		if found.records == 0 {
 			continue
 		}
-		if compression == tfrecord.None {
+		if compression == tfrecord.CompressionNone {
 			break
 		}
 		r.report.Compression = compression.String()

@@ -73,7 +73,7 @@ func TestPaddedBatchesAreThoseOfTFData(t *testing.T) {
 				o.BatchSizes = append(o.BatchSizes, 1+rnd.IntN(20))
 			}
 		}
-		path := writeFile(t, tfrecord.None, records)
+		path := writeFile(t, tfrecord.CompressionNone, records)
 		want := [][][]int64{}
 		ask(t, &want, "padded", map[string]any{"path": path, "boundaries": o.Boundaries, "sizes": o.BatchSizes, "drop": o.DropRemainder})
 

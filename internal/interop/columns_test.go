@@ -198,7 +198,7 @@ func (j *columnsJudge) parse(t *testing.T, path string, fields []field) (columns
 // only one does, so are they, and that is an error of the test.
 func (j *columnsJudge) parseBoth(t *testing.T, what string, schema columns.Schema, fields []field, records [][]byte) (want []column, got *columns.Columns) {
 	t.Helper()
-	want, says := j.parse(t, writeFile(t, tfrecord.None, records), fields)
+	want, says := j.parse(t, writeFile(t, tfrecord.CompressionNone, records), fields)
 	p, err := columns.NewParser(schema)
 	if err != nil {
 		t.Fatal(err)

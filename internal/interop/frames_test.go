@@ -77,7 +77,7 @@ func TestFramesAreThoseOfTensorFlow(t *testing.T) {
 		samples := filepath.Join(t.TempDir(), "samples")
 		var want []framesAnswer
 		ask(t, map[string]any{
-			"path": writeFile(t, tfrecord.None, records), "steps": form, "frames": spec.Frames, "batch": spec.Batch,
+			"path": writeFile(t, tfrecord.CompressionNone, records), "steps": form, "frames": spec.Frames, "batch": spec.Batch,
 			"size": []int{h, w, c}, "samples": samples,
 		}, &want)
 		got := imageBatches(t, spec, records...)

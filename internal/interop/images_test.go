@@ -56,7 +56,7 @@ func byEach(t *testing.T, test func(t *testing.T, ask func(do string, request ma
 // imageBatches reads records as images.
 func imageBatches(t *testing.T, spec reader.ImageSpec, records ...[]byte) (batches []*reader.ImageBatch) {
 	t.Helper()
-	set, err := reader.Open(t.Context(), writeFile(t, tfrecord.None, records), reader.Options{Seed: 8})
+	set, err := reader.Open(t.Context(), writeFile(t, tfrecord.CompressionNone, records), reader.Options{Seed: 8})
 	if err != nil {
 		t.Fatal(err)
 	}

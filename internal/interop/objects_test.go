@@ -54,7 +54,7 @@ func TestObjectsAreThoseOfTensorFlow(t *testing.T) {
 			records = append(records, b.Append(nil))
 		}
 		var want []objectsAnswer
-		ask(t, map[string]any{"path": writeFile(t, tfrecord.None, records), "width": w, "height": h, "flip": flip, "most": most}, &want)
+		ask(t, map[string]any{"path": writeFile(t, tfrecord.CompressionNone, records), "width": w, "height": h, "flip": flip, "most": most}, &want)
 		spec := reader.ImageSpec{Resize: augment.ResizeSpec{Width: w, Height: h, NoAntialias: true}}
 		if flip {
 			var err error

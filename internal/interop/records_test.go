@@ -23,7 +23,7 @@ import (
 )
 
 // compressions that TensorFlow knows.
-var compressions = []tfrecord.Compression{tfrecord.None, tfrecord.Gzip, tfrecord.Zlib}
+var compressions = []tfrecord.Compression{tfrecord.CompressionNone, tfrecord.CompressionGzip, tfrecord.CompressionZlib}
 
 // writeFile writes records to a new file and returns its path.
 func writeFile(t *testing.T, c tfrecord.Compression, records [][]byte) string {
@@ -294,7 +294,7 @@ func TestTheTFRecordPackageReadsThroughOurIndex(t *testing.T) {
 		}
 		records = append(records, r)
 	}
-	path := writeFile(t, tfrecord.None, records)
+	path := writeFile(t, tfrecord.CompressionNone, records)
 	idx := index(t, path)
 	for _, workers := range []int{1, 2, 7} {
 		lines := bufio.NewScanner(bytes.NewReader(pypi(t, "read", path, idx, strconv.Itoa(workers))))
@@ -314,7 +314,7 @@ func TestTheTFRecordPackageReadsThroughOurIndex(t *testing.T) {
 
 func TestTheTFRecordPackagesIndexIsOurs(t *testing.T) {
 	records := [][]byte{{}, []byte("x"), bytes.Repeat([]byte("tfrec"), 5000), {}}
-	path := writeFile(t, tfrecord.None, records)
+	path := writeFile(t, tfrecord.CompressionNone, records)
 	theirs := path + ".theirs"
 	pypi(t, "index", path, theirs)
 	a, err := os.ReadFile(theirs)

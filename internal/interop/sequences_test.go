@@ -218,7 +218,7 @@ func TestEpisodesAreThoseOfTFDS(t *testing.T) {
 	}
 	var all columns.Columns
 	var records [][]byte
-	readFile(t, path, tfrecord.None, func(r []byte) { records = append(records, bytes.Clone(r)) })
+	readFile(t, path, tfrecord.CompressionNone, func(r []byte) { records = append(records, bytes.Clone(r)) })
 	if err := p.Parse(&all, records); err != nil {
 		t.Fatal(err)
 	}

@@ -228,7 +228,7 @@ func TestStatsAreNumPys(t *testing.T) {
 		}
 		records = append(records, b.Append(nil))
 	}
-	path := writeFile(t, tfrecord.None, records)
+	path := writeFile(t, tfrecord.CompressionNone, records)
 	features := judgeStats(t, path, path)
 	if f := features["normal"].Float; f.Exact || len(f.Quantiles) != 7 {
 		t.Errorf("normal: %+v", f)

@@ -30,8 +30,8 @@ func photoSet(t *testing.T) string {
 		variant(small, "cats/0.png", "cats", 1, `[{"op":"hflip"}]`),
 		variant(small, "cats/0.png", "cats", 2, `[{"op":"rotate","angle":12.25}]`),
 		variant([]byte("no picture"), "cats/bad.png", "cats", 0, "[]"))
-	writeFile(t, filepath.Join(dir, "v-train.tfrecord-00000-of-00001"), tfrecord.None, train...)
-	writeFile(t, filepath.Join(dir, "v-val.tfrecord-00000-of-00001"), tfrecord.Gzip, val...)
+	writeFile(t, filepath.Join(dir, "v-train.tfrecord-00000-of-00001"), tfrecord.CompressionNone, train...)
+	writeFile(t, filepath.Join(dir, "v-val.tfrecord-00000-of-00001"), tfrecord.CompressionGzip, val...)
 	return dir
 }
 
@@ -66,7 +66,7 @@ func TestInChromium(t *testing.T) {
 // usePage does what a user does with a page.
 func usePage(t *testing.T, c *chromium) {
 	photos, table := pageFile(t, photoSet(t)), t.TempDir()
-	writeFile(t, filepath.Join(table, "a.tfrecord"), tfrecord.None, numbered(40)...)
+	writeFile(t, filepath.Join(table, "a.tfrecord"), tfrecord.CompressionNone, numbered(40)...)
 	rows := pageFile(t, table)
 
 	c.open(photos, 1280, 800, "light")
@@ -167,7 +167,7 @@ func seeObjects(t *testing.T, c *chromium) {
 	for i := range 6 {
 		records = append(records, drawnRecord(t, 200, 100, image.Rect(50, 25, 150, 75), 1+i))
 	}
-	writeFile(t, filepath.Join(dir, "a.tfrecord"), tfrecord.None, records...)
+	writeFile(t, filepath.Join(dir, "a.tfrecord"), tfrecord.CompressionNone, records...)
 	c.open(pageFile(t, dir), 1280, 800, "light")
 	// Shares of the square in which the image is, of the first box: the image is fitted into it.
 	const placed = `{const f = (root) => {const i = root.querySelector('img').getBoundingClientRect(), p = root.querySelector('.drawn path').getBoundingClientRect();
@@ -226,7 +226,7 @@ func chooseClasses(t *testing.T, c *chromium) {
 			b.String(objects.KeyText, classes...)
 		})
 	}
-	writeFile(t, filepath.Join(dir, "a.tfrecord"), tfrecord.None,
+	writeFile(t, filepath.Join(dir, "a.tfrecord"), tfrecord.CompressionNone,
 		record("1.png", 0, "cat", "dog", "cat"), record("1.png", 1, "dog"), record("2.png", 0, "dog"), record("3.png", 0), record("4.png", 0, "<b>owl"),
 		record("5.png", 0, "cat"), example(encodePNG(t, noise(3, 40, 30, 3)), "6.png", "", func(b *tfrecord.Builder) { b.Float(objects.KeyXMin, 1) }))
 	c.open(pageFile(t, dir), 360, 740, "light")
@@ -270,8 +270,8 @@ func readNames(t *testing.T, c *chromium) {
 		records = append(records, b.Append(nil))
 		images = append(images, variant(encodePNG(t, noise(uint64(i), 20, 20, 3)), fmt.Sprintf("%d.png", i), name, 0, "[]"))
 	}
-	writeFile(t, filepath.Join(values, "a.tfrecord"), tfrecord.None, records...)
-	writeFile(t, filepath.Join(labels, "a.tfrecord"), tfrecord.None, images...)
+	writeFile(t, filepath.Join(values, "a.tfrecord"), tfrecord.CompressionNone, records...)
+	writeFile(t, filepath.Join(labels, "a.tfrecord"), tfrecord.CompressionNone, images...)
 	for _, page := range []string{pageFile(t, values), pageFile(t, labels)} {
 		for _, width := range []int{360, 800, 1280} {
 			c.open(page, width, 740, "light")

@@ -67,24 +67,24 @@ func TestFetch(t *testing.T) {
 		make func(t *testing.T, path string)
 		bad  map[int64]bool
 	}{
-		{"plain", func(t *testing.T, path string) { writeFile(t, path, tfrecord.None, records...) }, nil},
+		{"plain", func(t *testing.T, path string) { writeFile(t, path, tfrecord.CompressionNone, records...) }, nil},
 		{"index", func(t *testing.T, path string) {
-			writeFile(t, path, tfrecord.None, records...)
+			writeFile(t, path, tfrecord.CompressionNone, records...)
 			writeIndex(t, path)
 		}, nil},
 		{"index of another file", func(t *testing.T, path string) {
-			writeFile(t, path, tfrecord.None, numbered(60)[10:]...)
+			writeFile(t, path, tfrecord.CompressionNone, numbered(60)[10:]...)
 			writeIndex(t, path)
-			writeFile(t, path, tfrecord.None, records...)
+			writeFile(t, path, tfrecord.CompressionNone, records...)
 		}, nil},
-		{"gzip", func(t *testing.T, path string) { writeFile(t, path, tfrecord.Gzip, records...) }, nil},
-		{"zstd", func(t *testing.T, path string) { writeFile(t, path, tfrecord.Zstd, records...) }, nil},
+		{"gzip", func(t *testing.T, path string) { writeFile(t, path, tfrecord.CompressionGzip, records...) }, nil},
+		{"zstd", func(t *testing.T, path string) { writeFile(t, path, tfrecord.CompressionZstd, records...) }, nil},
 		{"damaged record", func(t *testing.T, path string) {
-			writeFile(t, path, tfrecord.None, records...)
+			writeFile(t, path, tfrecord.CompressionNone, records...)
 			flip(t, path, 3)
 		}, map[int64]bool{3: true}},
 		{"damaged record and index", func(t *testing.T, path string) {
-			writeFile(t, path, tfrecord.None, records...)
+			writeFile(t, path, tfrecord.CompressionNone, records...)
 			writeIndex(t, path)
 			flip(t, path, 3)
 		}, map[int64]bool{3: true}},
@@ -130,7 +130,7 @@ func TestFamilies(t *testing.T) {
 	c := &contents{key: imagekey.Filename}
 	for i, records := range shards {
 		path := filepath.Join(dir, fmt.Sprint(i))
-		writeFile(t, path, []tfrecord.Compression{tfrecord.None, tfrecord.Gzip, tfrecord.None}[i], records...)
+		writeFile(t, path, []tfrecord.Compression{tfrecord.CompressionNone, tfrecord.CompressionGzip, tfrecord.CompressionNone}[i], records...)
 		c.files = append(c.files, file{path: path, records: int64(len(records))})
 		c.records += int64(len(records))
 	}

@@ -26,7 +26,7 @@ func TestContacts(t *testing.T) {
 	}
 	records = append(records, example([]byte("none"), "bad.png", "x", nil))
 	path := filepath.Join(dir, "a.tfrecord")
-	writeFile(t, path, tfrecord.None, records...)
+	writeFile(t, path, tfrecord.CompressionNone, records...)
 	sum, err := stats.Inspect(t.Context(), []string{path}, stats.InspectOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +88,7 @@ func TestImagesInLists(t *testing.T) {
 	b.Context.String("id", "clip-7")
 	b.Bytes("frames", encodePNG(t, noise(1, 20, 10, 3)))
 	b.Bytes("frames", encodePNG(t, noise(2, 20, 10, 3)))
-	writeFile(t, filepath.Join(dir, "a.tfrecord"), tfrecord.None, b.Append(nil))
+	writeFile(t, filepath.Join(dir, "a.tfrecord"), tfrecord.CompressionNone, b.Append(nil))
 	page, report := writePage(t, dir, options(t))
 	if report.Images != 1 {
 		t.Errorf("%d images, want 1", report.Images)

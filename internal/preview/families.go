@@ -164,7 +164,7 @@ func (c *contents) familiesOf(ctx context.Context, number, n int, seed uint64) (
 			name = fmt.Appendf(name, "%c%d:%d", 0, number, r.Record())
 		}
 		at := location{number, r.Record(), -1}
-		if r.Compression() == tfrecord.None {
+		if r.Compression() == tfrecord.CompressionNone {
 			at.offset = r.Offset()
 		}
 		k.add(xxh3.Hash128Seed(name, seed), 0, member{nth, at})

@@ -152,7 +152,7 @@ func setOffsets(ctx context.Context, f file, list []wanted) {
 func readAt(in io.ReaderAt, name string, w wanted) (record []byte, ok bool) {
 	const past = 1 << 62 // the frame says how long it is
 	r := tfrecord.NewReader(io.NewSectionReader(in, w.offset, past-w.offset), tfrecord.ReaderOptions{
-		Name: name, Compression: tfrecord.None, BufferSize: 64 << 10,
+		Name: name, Compression: tfrecord.CompressionNone, BufferSize: 64 << 10,
 	})
 	defer r.Close() // of a plain file
 	record, err := r.Next()

@@ -151,7 +151,7 @@ func hostileObjects(t testing.TB) string {
 		records = append(records, example(img, fmt.Sprintf("%d.png", len(records)), "x", more))
 	}
 	dir := t.TempDir()
-	writeFile(t, filepath.Join(dir, "a.tfrecord"), tfrecord.None, records...)
+	writeFile(t, filepath.Join(dir, "a.tfrecord"), tfrecord.CompressionNone, records...)
 	return dir
 }
 
@@ -202,7 +202,7 @@ func TestObjectsOfManyRecords(t *testing.T) {
 			b.Bytes(objects.KeySegmentation, mask)
 		}))
 	}
-	writeFile(t, filepath.Join(dir, "a.tfrecord"), tfrecord.None, records...)
+	writeFile(t, filepath.Join(dir, "a.tfrecord"), tfrecord.CompressionNone, records...)
 	o := options(t)
 	o.Samples = MaxSamples
 	page, _ := writePage(t, dir, o) // which checks its size
@@ -218,7 +218,7 @@ func TestPageDrawsObjects(t *testing.T) {
 	for i := range 8 {
 		records = append(records, drawnRecord(t, 200, 100, image.Rect(50, 25, 150, 75), 1+i%8))
 	}
-	writeFile(t, filepath.Join(dir, "a.tfrecord"), tfrecord.None, records...)
+	writeFile(t, filepath.Join(dir, "a.tfrecord"), tfrecord.CompressionNone, records...)
 	page, _ := writePage(t, dir, options(t))
 	for _, want := range []string{
 		`viewBox="0 0 1000 500"`, `viewBox="0 0 500 1000"`, `<path d="M250 125h500v250h-500z">`, `<path d="M125 250h250v500h-250z">`, ">plate</text>",
@@ -248,7 +248,7 @@ func TestPageDrawsObjects(t *testing.T) {
 func TestContactsShowObjects(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.tfrecord")
-	writeFile(t, path, tfrecord.None, drawnRecord(t, 176, 176, image.Rect(40, 40, 140, 140), 1))
+	writeFile(t, path, tfrecord.CompressionNone, drawnRecord(t, 176, 176, image.Rect(40, 40, 140, 140), 1))
 	sum, err := stats.Inspect(t.Context(), []string{path}, stats.InspectOptions{})
 	if err != nil {
 		t.Fatal(err)

@@ -58,7 +58,7 @@ func hostileSet(t testing.TB) string {
 	sequence.Context.String(imagekey.Filename, "sequence")
 	sequence.Bytes("frames", img)
 	records = append(records, sequence.Append(nil))
-	writeFile(t, filepath.Join(dir, `<i>&"'.tfrecord`), tfrecord.None, records...)
+	writeFile(t, filepath.Join(dir, `<i>&"'.tfrecord`), tfrecord.CompressionNone, records...)
 	return dir
 }
 
@@ -93,7 +93,7 @@ func TestHostileTextsAreText(t *testing.T) {
 // TestPolicyFitsThePage hashes what the page has between the tags.
 func TestPolicyFitsThePage(t *testing.T) {
 	dir := t.TempDir()
-	writeFile(t, filepath.Join(dir, "a.tfrecord"), tfrecord.None, numbered(3)...)
+	writeFile(t, filepath.Join(dir, "a.tfrecord"), tfrecord.CompressionNone, numbered(3)...)
 	page, _ := writePage(t, dir, options(t))
 	policy := regexp.MustCompile(`Content-Security-Policy" content="([^"]*)"`).FindStringSubmatch(page)
 	if policy == nil {
@@ -150,7 +150,7 @@ func TestPagesStaySmall(t *testing.T) {
 			for i := range c.n {
 				records = append(records, c.record(i))
 			}
-			writeFile(t, filepath.Join(dir, "a.tfrecord"), tfrecord.None, records...)
+			writeFile(t, filepath.Join(dir, "a.tfrecord"), tfrecord.CompressionNone, records...)
 			o := o
 			o.Samples = c.n
 			if _, report := writePage(t, dir, o); report.Shown != c.n { // writePage looks at the size
@@ -232,7 +232,7 @@ func TestLabels(t *testing.T) {
 		b.Int64("label", int64(i%15_000))
 		records = append(records, b.Append(nil))
 	}
-	writeFile(t, filepath.Join(dir, "a.tfrecord"), tfrecord.None, records...)
+	writeFile(t, filepath.Join(dir, "a.tfrecord"), tfrecord.CompressionNone, records...)
 	page, _ := writePage(t, dir, options(t))
 	if n := strings.Count(page, `<td class="number quiet">`); n != maxLabels {
 		t.Errorf("%d labels shown, want %d", n, maxLabels)
@@ -246,9 +246,9 @@ func TestLabels(t *testing.T) {
 func TestFailuresLeaveNothing(t *testing.T) {
 	dir := t.TempDir()
 	in := filepath.Join(dir, "a.tfrecord")
-	writeFile(t, in, tfrecord.None, numbered(3)...)
+	writeFile(t, in, tfrecord.CompressionNone, numbered(3)...)
 	empty := filepath.Join(dir, "empty.tfrecord")
-	writeFile(t, empty, tfrecord.None)
+	writeFile(t, empty, tfrecord.CompressionNone)
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
 	taken := filepath.Join(dir, "taken.html")

@@ -17,7 +17,7 @@ import (
 // TestRecordsWithoutFeatures has pages of records that say nothing.
 func TestRecordsWithoutFeatures(t *testing.T) {
 	dir := t.TempDir()
-	writeFile(t, filepath.Join(dir, "a.tfrecord"), tfrecord.None, nil, nil)
+	writeFile(t, filepath.Join(dir, "a.tfrecord"), tfrecord.CompressionNone, nil, nil)
 	page, report := writePage(t, dir, options(t))
 	if report.Shown != 2 || report.Unreadable != 0 {
 		t.Errorf("%+v", report)
@@ -38,9 +38,9 @@ func TestTitles(t *testing.T) {
 		{"a.tfrecord", "a.tfrecord"}, {dir, "a.tfrecord"}, {".", "birds"}, {"*.tfrecord", "birds"},
 	} {
 		if i == 2 {
-			writeFile(t, "b.tfrecord", tfrecord.None, numbered(1)...)
+			writeFile(t, "b.tfrecord", tfrecord.CompressionNone, numbered(1)...)
 		} else {
-			writeFile(t, "a.tfrecord", tfrecord.None, numbered(1)...)
+			writeFile(t, "a.tfrecord", tfrecord.CompressionNone, numbered(1)...)
 		}
 		page, _ := writePage(t, c.path, options(t))
 		if want := "<h1><bdi>" + c.title + "</bdi></h1>"; !strings.Contains(page, want) {
@@ -83,7 +83,7 @@ func TestManySplits(t *testing.T) {
 func TestBytesAsLabels(t *testing.T) {
 	dir := t.TempDir()
 	img := encodePNG(t, noise(1, 8, 8, 3))
-	writeFile(t, filepath.Join(dir, "a.tfrecord"), tfrecord.None, example(img, "a", "\xff\xfe", nil), example(img, "b", "x", nil))
+	writeFile(t, filepath.Join(dir, "a.tfrecord"), tfrecord.CompressionNone, example(img, "a", "\xff\xfe", nil), example(img, "b", "x", nil))
 	page, _ := writePage(t, dir, options(t))
 	for _, want := range []string{`(1)</option>`, `>\xff\xfe (1)<`, `<th scope="row"><bdi>\xff\xfe</bdi></th>`} {
 		if !strings.Contains(page, want) {
@@ -99,7 +99,7 @@ func TestBytesAsLabels(t *testing.T) {
 // lengths.
 func TestCardsOfTexts(t *testing.T) {
 	dir := t.TempDir()
-	writeFile(t, filepath.Join(dir, "a.tfrecord"), tfrecord.None, numbered(120)...)
+	writeFile(t, filepath.Join(dir, "a.tfrecord"), tfrecord.CompressionNone, numbered(120)...)
 	page, _ := writePage(t, dir, options(t))
 	if want := "text · 120 distinct values; lengths in bytes:</span>"; !strings.Contains(page, want) {
 		t.Errorf("no %s", want)

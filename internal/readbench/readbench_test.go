@@ -30,10 +30,10 @@ func pictures(t testing.TB, n int) (records [][]byte) {
 func TestBench(t *testing.T) {
 	rows, images := t.TempDir(), t.TempDir()
 	for i := range 3 {
-		readertest.WriteFile(t, readertest.ShardPath(rows, i), tfrecord.None, settest.Table(300)...)
+		readertest.WriteFile(t, readertest.ShardPath(rows, i), tfrecord.CompressionNone, settest.Table(300)...)
 	}
 	for i := range 2 {
-		readertest.WriteFile(t, readertest.ShardPath(images, i), tfrecord.None, pictures(t, 5)...)
+		readertest.WriteFile(t, readertest.ShardPath(images, i), tfrecord.CompressionNone, pictures(t, 5)...)
 	}
 	cases := map[string]struct {
 		dir    string
@@ -86,11 +86,11 @@ func TestBenchErrors(t *testing.T) {
 	if _, err := Run(ctx, []string{t.TempDir()}, Options{}); !errors.Is(err, shard.ErrNoRecords) {
 		t.Error(err)
 	}
-	empty := readertest.WriteShards(t, tfrecord.None, 0)
+	empty := readertest.WriteShards(t, tfrecord.CompressionNone, 0)
 	if _, err := Run(ctx, []string{empty}, Options{}); err == nil || !strings.Contains(err.Error(), "no record") {
 		t.Error(err)
 	}
-	words := readertest.WriteShards(t, tfrecord.None, 5)
+	words := readertest.WriteShards(t, tfrecord.CompressionNone, 5)
 	if _, err := Run(ctx, []string{words}, Options{Parse: true}); !errors.Is(err, tfrecord.ErrMalformed) {
 		t.Error(err)
 	}
@@ -101,7 +101,7 @@ func TestBenchErrors(t *testing.T) {
 
 // TestBenchLimit ends in the first pass.
 func TestBenchLimit(t *testing.T) {
-	dir := readertest.WriteShards(t, tfrecord.None, 30_000, 30_000)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, 30_000, 30_000)
 	r, err := Run(t.Context(), []string{dir}, Options{Batch: 10, For: time.Hour, Limit: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -113,7 +113,7 @@ func TestBenchLimit(t *testing.T) {
 
 // TestBenchSkips continues after damage if it may.
 func TestBenchSkips(t *testing.T) {
-	dir := readertest.WriteShards(t, tfrecord.None, 30, 30)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, 30, 30)
 	at := readertest.Offsets(t, readertest.ShardPath(dir, 1))
 	readertest.Flip(t, readertest.ShardPath(dir, 1), at[7]+tfrecord.HeaderSize)
 	var skipped []reader.Skipped
@@ -128,7 +128,7 @@ func TestBenchSkips(t *testing.T) {
 }
 
 func TestNegativeOptionsAreRefused(t *testing.T) {
-	dir := readertest.WriteShards(t, tfrecord.None, 3)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, 3)
 	for want, o := range map[string]Options{
 		"Batch -1": {Batch: -1}, "Shuffle -1": {Shuffle: -1}, "For -1s": {For: -time.Second}, "Parallelism -1": {Workers: -1},
 	} {

@@ -51,7 +51,7 @@ func (f *Counted) Count(ctx context.Context, maxRecord int64, rate *recordscan.R
 	case f.Info != nil && f.Info.Bytes == f.Size && f.mayHold(f.Info.Records):
 		f.Records = f.Info.Records
 		return nil
-	case f.Compression == tfrecord.None:
+	case f.Compression == tfrecord.CompressionNone:
 		if rate == nil { // it does not count what is read ahead
 			file = storage.Forward(file)
 		}
@@ -88,7 +88,7 @@ const mostCompressed = 1 << 16
 // loop forever.
 func (f *Counted) mayHold(records int64) bool {
 	most := f.Size / tfrecord.Overhead
-	if f.Compression != tfrecord.None {
+	if f.Compression != tfrecord.CompressionNone {
 		most = f.Size * (mostCompressed / tfrecord.Overhead)
 	}
 	return 0 < records && records <= most

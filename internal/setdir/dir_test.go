@@ -158,7 +158,7 @@ func TestWriterPutsAShardInPlaceWhole(t *testing.T) {
 func TestAbortLeavesNothing(t *testing.T) {
 	inBothPlaces(t, func(t *testing.T, s site) {
 		d := open(t, s)
-		w, err := d.Create("a-train.tfrecord-00000-of-00001", setdir.WriterOptions{Compression: tfrecord.Zstd})
+		w, err := d.Create("a-train.tfrecord-00000-of-00001", setdir.WriterOptions{Compression: tfrecord.CompressionZstd})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -176,7 +176,7 @@ func TestCompressedShardsHaveNoIndex(t *testing.T) {
 		d := open(t, s)
 		const file = "a-train.tfrecord-00000-of-00001"
 		write(t, d, file, setdir.WriterOptions{}, "plain")
-		for _, c := range []tfrecord.Compression{tfrecord.Gzip, tfrecord.Zlib, tfrecord.Zstd} {
+		for _, c := range []tfrecord.Compression{tfrecord.CompressionGzip, tfrecord.CompressionZlib, tfrecord.CompressionZstd} {
 			first := write(t, d, file, setdir.WriterOptions{Compression: c}, "a", "b")
 			second := write(t, d, file, setdir.WriterOptions{Compression: c}, "a", "b")
 			if !cmp.Equal(first, second) {

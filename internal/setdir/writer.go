@@ -79,7 +79,7 @@ func (d *Dir) create(file string, o WriterOptions) (*Writer, error) {
 	}
 	w := &Writer{dir: d, file: file, Data: &osfile.HashWriter{To: f, Sum: sum}, draft: f}
 	w.out, err = tfrecord.NewWriter(w.Data, tfrecord.WriterOptions{Compression: o.Compression, Level: o.Level})
-	if err == nil && (o.Compression == tfrecord.Auto || o.Compression == tfrecord.None) {
+	if err == nil && (o.Compression == tfrecord.CompressionAuto || o.Compression == tfrecord.CompressionNone) {
 		w.indexDraft, err = d.at.create(manifest.IndexName(file), nil)
 	}
 	if err != nil {

@@ -31,9 +31,9 @@ func TestLentFrames(t *testing.T) {
 		all.Go(func() {
 			rng := rand.New(rand.NewPCG(uint64(i), 1))
 			for k := range 5 {
-				c := tfrecord.None
+				c := tfrecord.CompressionNone
 				if i == 3 {
-					c = tfrecord.Gzip
+					c = tfrecord.CompressionGzip
 				}
 				writeLent(t, dir, fmt.Sprintf("s-%d-%d.tfrecord", i, k), c, rng)
 			}
@@ -103,7 +103,7 @@ func writeLent(t *testing.T, dir *Dir, file string, c tfrecord.Compression, rng 
 	if info.Records != int64(records) || info.Bytes != int64(len(got)) || info.SHA256 != hex.EncodeToString(sum[:]) {
 		t.Errorf("%s: %+v: want %d records, %d bytes, SHA-256 %x", file, info, records, len(got), sum)
 	}
-	if c != tfrecord.None {
+	if c != tfrecord.CompressionNone {
 		return
 	}
 	stored, err := os.ReadFile(filepath.Join(filepath.Dir(path), manifest.IndexName(file)))

@@ -97,9 +97,9 @@ func Compressed(t testing.TB, c tfrecord.Compression, data []byte) []byte {
 	var w io.WriteCloser
 	var err error
 	switch c {
-	case tfrecord.Gzip:
+	case tfrecord.CompressionGzip:
 		w = gzip.NewWriter(&b)
-	case tfrecord.Zlib:
+	case tfrecord.CompressionZlib:
 		w = zlib.NewWriter(&b)
 	default:
 		w, err = zstd.NewWriter(&b)
@@ -217,7 +217,7 @@ func TimesOf(t *testing.T, dir string) map[string]time.Time {
 // shards has the records that give yields.
 func WriteSet(t testing.TB, path string, shards int, give func(yield func([]byte))) *manifest.Manifest {
 	t.Helper()
-	return WriteCompressedSet(t, path, shards, tfrecord.None, give)
+	return WriteCompressedSet(t, path, shards, tfrecord.CompressionNone, give)
 }
 
 func WriteCompressedSet(t testing.TB, path string, shards int, c tfrecord.Compression, give func(yield func([]byte))) *manifest.Manifest {

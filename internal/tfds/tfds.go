@@ -207,5 +207,5 @@ func SameLengths(v any, want []string) bool {
 
 // CanLoad reports whether TFDS can read the set at all.
 func CanLoad(m *manifest.Manifest) bool {
-	return m.Compression == tfrecord.None.String() && m.Nameless() == ""
+	return m.Compression == tfrecord.CompressionNone.String() && m.Nameless() == ""
 }

@@ -107,7 +107,7 @@ func (a *adoption) lookAt(f *adopted, r *tfrecord.Reader) error {
 		return in.Err
 	}
 	f.info.Bytes = in.N
-	if f.c != tfrecord.None {
+	if f.c != tfrecord.CompressionNone {
 		return nil
 	}
 	f.mayHave = true

@@ -282,7 +282,7 @@ func TestAdoptRenames(t *testing.T) {
 
 func TestAdoptRenewsOurOwn(t *testing.T) {
 	dir := t.TempDir()
-	before := settest.Labelled(t, dir, tfrecord.None)
+	before := settest.Labelled(t, dir, tfrecord.CompressionNone)
 	if report := adopt(t, dir, AdoptOptions{}); report.Status != "up_to_date" {
 		t.Errorf("%+v", report)
 	}

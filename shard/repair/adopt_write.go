@@ -202,7 +202,7 @@ func (a *adoption) metadata() (map[string][]byte, error) {
 	switch split := m.Nameless(); {
 	case split != "":
 		a.note("TFDS cannot load the set: its metadata cannot express the shard names of split %s (rename them, or let %s do it)", split, optname.RepairAdopt)
-	case m.Compression != tfrecord.None.String():
+	case m.Compression != tfrecord.CompressionNone.String():
 		a.note("TFDS cannot load the set: it does not read compressed shards")
 	case !a.report.TFDS:
 		a.note("TFDS cannot load the set: its features are not known")

@@ -26,9 +26,9 @@ func TestRepairAgain(t *testing.T) {
 	for _, kind := range []string{"set", "directory", "file", "gzip"} {
 		base := t.TempDir()
 		in, out := filepath.Join(base, "in"), filepath.Join(base, "out")
-		c := tfrecord.None
+		c := tfrecord.CompressionNone
 		if kind == "gzip" {
-			c = tfrecord.Gzip
+			c = tfrecord.CompressionGzip
 		}
 		m := settest.Labelled(t, in, c)
 		settest.FlipIn(t, filepath.Join(in, m.Splits[0].Shards[1].File), 40)
@@ -82,7 +82,7 @@ func TestRepairOfWrongIndexes(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(11, 12))
 	for round := range 60 {
 		in, out := filepath.Join(t.TempDir(), "in"), filepath.Join(t.TempDir(), "out")
-		m := settest.Labelled(t, in, tfrecord.None)
+		m := settest.Labelled(t, in, tfrecord.CompressionNone)
 		shards := m.Splits[0].Shards
 		path := filepath.Join(in, shards[rnd.IntN(3)].File)
 		right, err := os.ReadFile(manifest.IndexPath(path))

@@ -19,14 +19,14 @@ import (
 
 // compressionEndings maps the extensions of compressed files.
 var compressionEndings = map[string]tfrecord.Compression{
-	".gz": tfrecord.Gzip, ".gzip": tfrecord.Gzip, ".zlib": tfrecord.Zlib, ".zz": tfrecord.Zlib,
-	".zst": tfrecord.Zstd, ".zstd": tfrecord.Zstd,
+	".gz": tfrecord.CompressionGzip, ".gzip": tfrecord.CompressionGzip, ".zlib": tfrecord.CompressionZlib, ".zz": tfrecord.CompressionZlib,
+	".zst": tfrecord.CompressionZstd, ".zstd": tfrecord.CompressionZstd,
 }
 
 // compressionOf returns the compression of a possibly damaged file: none if the header of the first
 // frame is valid, else from the options or the manifest, the first bytes, or the name.
 func compressionOf(in heldFile, source shard.Source, o *Options) (tfrecord.Compression, error) {
-	if o.Compression != tfrecord.Auto {
+	if o.Compression != tfrecord.CompressionAuto {
 		return o.Compression, nil
 	}
 	var head [tfrecord.HeaderSize]byte
@@ -35,10 +35,10 @@ func compressionOf(in heldFile, source shard.Source, o *Options) (tfrecord.Compr
 		return 0, err
 	}
 	if _, v := (tfrecord.Framing{MaxRecord: o.MaxRecord}).Check(head[:n]); n == len(head) && v != tfrecord.FrameBroken || n == 0 && source.Set == nil {
-		return tfrecord.None, nil
+		return tfrecord.CompressionNone, nil
 	}
 	if source.Set != nil {
-		if c, err := tfrecord.ParseCompression(source.Set.Compression); err == nil && c != tfrecord.Auto {
+		if c, err := tfrecord.ParseCompression(source.Set.Compression); err == nil && c != tfrecord.CompressionAuto {
 			return c, nil
 		}
 	}
@@ -49,7 +49,7 @@ func compressionOf(in heldFile, source shard.Source, o *Options) (tfrecord.Compr
 	if src.err != nil {
 		return 0, src.err
 	}
-	if c := r.Compression(); c != tfrecord.None && c != tfrecord.Auto {
+	if c := r.Compression(); c != tfrecord.CompressionNone && c != tfrecord.CompressionAuto {
 		return c, nil
 	}
 	for ending, c := range compressionEndings {
@@ -57,7 +57,7 @@ func compressionOf(in heldFile, source shard.Source, o *Options) (tfrecord.Compr
 			return c, nil
 		}
 	}
-	return tfrecord.None, nil
+	return tfrecord.CompressionNone, nil
 }
 
 // A scan is the result of reading a compressed file to its end.

@@ -23,9 +23,9 @@ func readable(c tfrecord.Compression, data []byte) []byte {
 	var r io.Reader
 	var err error
 	switch c {
-	case tfrecord.Gzip:
+	case tfrecord.CompressionGzip:
 		r, err = gzip.NewReader(bytes.NewReader(data))
-	case tfrecord.Zlib:
+	case tfrecord.CompressionZlib:
 		r, err = zlib.NewReader(bytes.NewReader(data))
 	default:
 		r, err = zstd.NewReader(bytes.NewReader(data), zstd.WithDecoderConcurrency(1))
@@ -37,7 +37,7 @@ func readable(c tfrecord.Compression, data []byte) []byte {
 	return got
 }
 
-var allCompressions = []tfrecord.Compression{tfrecord.Gzip, tfrecord.Zlib, tfrecord.Zstd}
+var allCompressions = []tfrecord.Compression{tfrecord.CompressionGzip, tfrecord.CompressionZlib, tfrecord.CompressionZstd}
 
 // half returns data that compresses to about half its size.
 func half(data []byte) []byte {
@@ -89,7 +89,7 @@ func TestRepairOfCompressedFilesThatWereCut(t *testing.T) {
 // Zeros after the last gzip member are padding, and no damage.
 func TestRepairOfPaddedGzip(t *testing.T) {
 	data, frames := framedText(100, 20_000, 30)
-	whole := settest.Compressed(t, tfrecord.Gzip, data)
+	whole := settest.Compressed(t, tfrecord.CompressionGzip, data)
 	for _, zeros := range []int{1, 4096, 100_000} {
 		dir := t.TempDir()
 		in, out := filepath.Join(dir, "a.tfrecord"), filepath.Join(dir, "b.tfrecord")

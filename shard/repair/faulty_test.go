@@ -23,7 +23,7 @@ func TestRepairOfAFileMayFailAnywhere(t *testing.T) {
 	t.Parallel()
 	data, frames := settest.Framed(10, 300, 77, 5000, 12)
 	hurt := settest.Overwrite("", data, frames, frames[1].Offset, frames[1].Offset+1, settest.Flipped).Data
-	for name, content := range map[string][]byte{"plain": hurt, "gzip": settest.Compressed(t, tfrecord.Gzip, data)[:4000]} {
+	for name, content := range map[string][]byte{"plain": hurt, "gzip": settest.Compressed(t, tfrecord.CompressionGzip, data)[:4000]} {
 		t.Run(name, func(t *testing.T) {
 			prepare := func() string {
 				dir := t.TempDir()
@@ -65,7 +65,7 @@ func sameNames(a, b map[string]string) bool {
 // damagedSetAt writes a set with damage in its second shard.
 func damagedSetAt(t *testing.T, dir string) {
 	t.Helper()
-	m := settest.Labelled(t, dir, tfrecord.None)
+	m := settest.Labelled(t, dir, tfrecord.CompressionNone)
 	settest.FlipIn(t, filepath.Join(dir, m.Splits[0].Shards[1].File), 40)
 }
 

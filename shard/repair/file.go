@@ -50,7 +50,7 @@ func (s *salvagedFile) indexMode() fs.FileInfo {
 
 // rewritten reports whether the saved bytes differ from the file.
 func (s *salvagedFile) rewritten() bool {
-	return s.absent || s.file.BytesLost > 0 || s.c != tfrecord.None && len(s.damage) > 0
+	return s.absent || s.file.BytesLost > 0 || s.c != tfrecord.CompressionNone && len(s.damage) > 0
 }
 
 // unrecoverable reports whether a file is damaged and has no intact record.
@@ -140,7 +140,7 @@ func (r *repair) salvageInto(s *salvagedFile, source shard.Source, out string, t
 		return err
 	}
 	var index *indexDraft
-	if s.c == tfrecord.None {
+	if s.c == tfrecord.CompressionNone {
 		if s.index, err = r.work(out + ".idx"); err != nil {
 			return err
 		}
@@ -180,7 +180,7 @@ func (r *repair) salvageInto(s *salvagedFile, source shard.Source, out string, t
 
 // fill writes what can be saved of in to the temporary file.
 func (r *repair) fill(s *salvagedFile, source shard.Source, in heldFile, to *osfile.HashWriter, index *indexDraft) error {
-	if s.c == tfrecord.None {
+	if s.c == tfrecord.CompressionNone {
 		return r.fillFrames(s, source, in, to, index, nil)
 	}
 	whole, err := scanOf(in, s.c, r.o)
@@ -203,7 +203,7 @@ func (r *repair) fillFrames(s *salvagedFile, source shard.Source, in heldFile, t
 		return err
 	}
 	s.give = w.WriteRecord
-	if s.c != tfrecord.None {
+	if s.c != tfrecord.CompressionNone {
 		err = s.inflated(in, fault, r.work)
 	} else {
 		s.give = func(record []byte) error {

@@ -287,7 +287,7 @@ func indexLines(r *tfrecord.Reader, w io.Writer, records *int64) error {
 	var line []byte
 	for {
 		record, err := r.Next()
-		if r.Compression() != tfrecord.None && r.Compression() != tfrecord.Auto {
+		if r.Compression() != tfrecord.CompressionNone && r.Compression() != tfrecord.CompressionAuto {
 			return errCompressed
 		}
 		if err == io.EOF {

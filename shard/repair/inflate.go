@@ -82,7 +82,7 @@ func (x *inflater) inflate(out io.Writer) (lost []unread, err error) {
 			before, at = begin, end
 			continue
 		}
-		if s == nil && x.c == tfrecord.Zstd {
+		if s == nil && x.c == tfrecord.CompressionZstd {
 			// The end of the previous frame is only known from block sizes, which may be wrong.
 			begin = before
 		}
@@ -97,7 +97,7 @@ func (x *inflater) inflate(out io.Writer) (lost []unread, err error) {
 
 // padded reports whether the rest of the file is the zeros that may follow the last gzip member.
 func (x *inflater) padded(at int64) (bool, error) {
-	if x.c != tfrecord.Gzip || at == 0 {
+	if x.c != tfrecord.CompressionGzip || at == 0 {
 		return false, nil
 	}
 	p := make([]byte, 4<<10)
@@ -119,7 +119,7 @@ func (x *inflater) padded(at int64) (bool, error) {
 
 // trailer returns the number of bytes after the compressed data of a stream.
 func (x *inflater) trailer() int64 {
-	if x.c == tfrecord.Gzip {
+	if x.c == tfrecord.CompressionGzip {
 		return 8
 	}
 	return 4
@@ -155,9 +155,9 @@ func (x *inflater) search(offset int64) (int64, error) {
 // magic reports whether p has the magic number of a stream.
 func (x *inflater) magic(p []byte) bool {
 	switch x.c {
-	case tfrecord.Gzip:
+	case tfrecord.CompressionGzip:
 		return bytes.HasPrefix(p, []byte{0x1f, 0x8b, 8})
-	case tfrecord.Zlib:
+	case tfrecord.CompressionZlib:
 		return len(p) >= 2 && p[0] == 0x78 && binary.BigEndian.Uint16(p)%31 == 0
 	default:
 		return bytes.HasPrefix(p, []byte{0x28, 0xb5, 0x2f, 0xfd})
@@ -203,12 +203,12 @@ func (s *openStream) end() int64 {
 // open opens the stream at offset. It returns nil and an error if no stream begins there.
 func (x *inflater) open(offset int64) (*openStream, error) {
 	s := &openStream{src: &countedFile{r: x.from(offset)}, base: offset}
-	if x.c == tfrecord.Zstd {
+	if x.c == tfrecord.CompressionZstd {
 		return x.openZstd(s)
 	}
 	s.in = bufio.NewReaderSize(s.src, 64<<10)
 	var err error
-	if x.c == tfrecord.Gzip {
+	if x.c == tfrecord.CompressionGzip {
 		var z *gzip.Reader
 		if z, err = gzip.NewReader(s.in); err == nil {
 			z.Multistream(false)
@@ -328,9 +328,9 @@ func (s *stickyWriter) Write(p []byte) (int, error) {
 func (x *inflater) headerless(offset int64) *openStream {
 	head := int64(10)
 	switch x.c {
-	case tfrecord.Zlib:
+	case tfrecord.CompressionZlib:
 		head = 2
-	case tfrecord.Zstd:
+	case tfrecord.CompressionZstd:
 		return nil
 	}
 	begin := func() *openStream {

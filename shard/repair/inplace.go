@@ -102,7 +102,7 @@ func (r *repair) judge(s *salvagedFile, source shard.Source) error {
 		return r.giveUp(s) // it may not be a record file
 	}
 	indexed := source.Set != nil || s.indexIs == IndexCurrent || s.indexIs == IndexWrong
-	if s.c == tfrecord.None && !indexed {
+	if s.c == tfrecord.CompressionNone && !indexed {
 		// If other files have an index, an interrupted repair may have removed this one.
 		var err error
 		if indexed, err = osfile.Exists(r.ctx, filepath.Dir(manifest.IndexPath(s.file.Path))); err != nil {
@@ -112,7 +112,7 @@ func (r *repair) judge(s *salvagedFile, source shard.Source) error {
 	if !s.rewritten() {
 		atomicfile.Discard(s.f)
 		s.f = nil
-		if indexed && s.c == tfrecord.None && s.indexIs != IndexCurrent {
+		if indexed && s.c == tfrecord.CompressionNone && s.indexIs != IndexCurrent {
 			s.file.Index = s.indexIs
 		}
 	}

@@ -38,7 +38,7 @@ func TestRepairInPlaceKeepsModesAndOwners(t *testing.T) {
 	for _, mode := range []fs.FileMode{0o600, 0o640, 0o444, 0o664} {
 		for _, kind := range []string{"set", "directory", "file"} {
 			dir := filepath.Join(t.TempDir(), "set")
-			m := settest.Labelled(t, dir, tfrecord.None)
+			m := settest.Labelled(t, dir, tfrecord.CompressionNone)
 			shards := m.Splits[0].Shards
 			path := filepath.Join(dir, shards[1].File)
 			settest.FlipIn(t, path, 40)
@@ -78,7 +78,7 @@ func TestRepairInPlaceKeepsModesAndOwners(t *testing.T) {
 func TestRepairIntoANewPlaceWidensNoMode(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0o022))
 	in, out := filepath.Join(t.TempDir(), "in"), filepath.Join(t.TempDir(), "out")
-	m := settest.Labelled(t, in, tfrecord.None)
+	m := settest.Labelled(t, in, tfrecord.CompressionNone)
 	modes := []fs.FileMode{0o640, 0o606, 0o666}
 	for i, info := range m.Splits[0].Shards {
 		path := filepath.Join(in, info.File)
@@ -142,7 +142,7 @@ func TestNothingIsWrittenThroughLinks(t *testing.T) {
 		},
 		"append": func(dir string) error {
 			more := filepath.Join(t.TempDir(), "more")
-			settest.Labelled(t, more, tfrecord.None)
+			settest.Labelled(t, more, tfrecord.CompressionNone)
 			_, err := reshape.Append(context.Background(), dir, []string{more}, reshape.AppendOptions{})
 			return err
 		},
@@ -167,7 +167,7 @@ func TestNothingIsWrittenThroughLinks(t *testing.T) {
 	for _, link := range []string{manifest.IndexDir, damagedDir, damagedDir + "/" + manifest.IndexDir, shard.StateDir, setdir.TempDir, setdir.LockFile, setdir.StageDir, setdir.ShardsDir} {
 		for name, run := range runs {
 			dir, outside := filepath.Join(t.TempDir(), "set"), t.TempDir()
-			m := settest.Labelled(t, dir, tfrecord.None)
+			m := settest.Labelled(t, dir, tfrecord.CompressionNone)
 			file := m.Splits[0].Shards[1].File
 			settest.PutFile(t, filepath.Join(outside, file+".idx"), []byte("precious"))
 			settest.PutFile(t, filepath.Join(outside, "run.json"), []byte("precious"))

@@ -31,7 +31,7 @@ func verified(t testing.TB, path string) {
 
 func TestRepairOfASet(t *testing.T) {
 	for _, inPlace := range []bool{false, true} {
-		for _, c := range []tfrecord.Compression{tfrecord.None, tfrecord.Gzip} {
+		for _, c := range []tfrecord.Compression{tfrecord.CompressionNone, tfrecord.CompressionGzip} {
 			in := filepath.Join(t.TempDir(), "in")
 			out := filepath.Join(t.TempDir(), "out")
 			m := settest.Labelled(t, in, c)
@@ -42,7 +42,7 @@ func TestRepairOfASet(t *testing.T) {
 			second := filepath.Join(in, shards[1].File)
 			size := len(tfrecord.AppendFrame(nil, settest.RecordsOf(t, second)[0]))
 			lost := int64(1 + 12)
-			if c == tfrecord.None {
+			if c == tfrecord.CompressionNone {
 				settest.FlipIn(t, second, size+20)
 			} else {
 				data, err := os.ReadFile(second)
@@ -75,7 +75,7 @@ func TestRepairOfASet(t *testing.T) {
 			}
 			now, err := manifest.Read(t.Context(), filepath.Join(out, manifest.File))
 			settest.Check(t, err)
-			if c == tfrecord.None {
+			if c == tfrecord.CompressionNone {
 				if want := map[string]int64{"ant": 4, "bee": 3, "cat": 4}; !cmp.Equal(now.Splits[0].Shards[1].Labels, want) {
 					t.Errorf("labels %v", now.Splits[0].Shards[1].Labels)
 				}
@@ -107,7 +107,7 @@ func TestRepairOfADirectoryWithoutAManifest(t *testing.T) {
 	data, frames := settest.Framed(10, 20, 30)
 	settest.PutFile(t, filepath.Join(in, "a.tfrecord"), data)
 	settest.PutFile(t, filepath.Join(in, "b.tfrecord"), settest.Overwrite("", data, frames, 30, 31, settest.Flipped).Data)
-	settest.PutFile(t, filepath.Join(in, "c.tfrecord"), settest.Compressed(t, tfrecord.Gzip, data))
+	settest.PutFile(t, filepath.Join(in, "c.tfrecord"), settest.Compressed(t, tfrecord.CompressionGzip, data))
 	settest.PutFile(t, filepath.Join(in, "notes.txt"), []byte("not ours"))
 	report, err := Copy(context.Background(), in, out, Options{})
 	settest.Check(t, err)
@@ -156,7 +156,7 @@ func TestRepairRefusesDirectories(t *testing.T) {
 
 func TestRepairSweepsWhatAKilledOneLeft(t *testing.T) {
 	in, out := filepath.Join(t.TempDir(), "in"), filepath.Join(t.TempDir(), "out")
-	m := settest.Labelled(t, in, tfrecord.None)
+	m := settest.Labelled(t, in, tfrecord.CompressionNone)
 	settest.FlipIn(t, filepath.Join(in, m.Splits[0].Shards[1].File), 100)
 	// The state after a run was killed before it wrote the manifest.
 	dir, err := setdir.Open(context.Background(), out, setdir.Options{})

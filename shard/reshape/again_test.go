@@ -116,7 +116,7 @@ func TestOtherRunsAreRefused(t *testing.T) {
 	refused("Options.Shards was 2, now it is 3", reshard([]string{file}, with(func(o *ReshardOptions) { o.Shards = 3 })))
 	refused("ReshardOptions.Shuffle was true, now it is not given", reshard([]string{file}, with(func(o *ReshardOptions) { o.Shuffle = false })))
 	refused("ReshardOptions.GroupBy was not given, now it is id", reshard([]string{file}, with(func(o *ReshardOptions) { o.GroupBy = "id" })))
-	refused(`Options.Compression was none, now it is gzip`, reshard([]string{file}, with(func(o *ReshardOptions) { o.Compression = tfrecord.Gzip })))
+	refused(`Options.Compression was none, now it is gzip`, reshard([]string{file}, with(func(o *ReshardOptions) { o.Compression = tfrecord.CompressionGzip })))
 	refused(`Options.Name was out, now it is other`, reshard([]string{file}, with(func(o *ReshardOptions) { o.Name = "other" })))
 	refused(`the verb was reshard`, func() error {
 		_, err := Merge(ctx, []string{file}, out, Options{Shards: 2})

@@ -63,7 +63,7 @@ type AppendReport struct {
 // ones are removed after the manifest was replaced with a single request.
 func Append(ctx context.Context, dir string, in []string, o AppendOptions) (*AppendReport, error) {
 	began := time.Now()
-	if o.Name != "" || o.Compression != tfrecord.Auto {
+	if o.Name != "" || o.Compression != tfrecord.CompressionAuto {
 		return nil, optionError(optname.OptionsName, "name and compression are those of the set that is appended to")
 	}
 	if o.Split != "" {

@@ -81,8 +81,8 @@ func TestDiffOfEncodings(t *testing.T) {
 
 func TestDiffOfSets(t *testing.T) {
 	a, b := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
-	settest.Labelled(t, a, tfrecord.None)
-	m := settest.Labelled(t, b, tfrecord.Gzip)
+	settest.Labelled(t, a, tfrecord.CompressionNone)
+	m := settest.Labelled(t, b, tfrecord.CompressionGzip)
 	if report := diff(t, a, b, DiffOptions{}); !report.Equal || len(report.Described) != 1 || report.Described[0].What != "compression" {
 		t.Errorf("%+v", report)
 	}

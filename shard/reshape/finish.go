@@ -150,7 +150,7 @@ func (r *reshaping) describe() (*manifest.Manifest, error) {
 	if manifest.LabelKeys(m.Features) == nil || m.Labels == nil {
 		m.Labels, m.LabelMap = []string{}, false
 	}
-	if m.Compression != tfrecord.None.String() && m.Records == manifest.RecordExample {
+	if m.Compression != tfrecord.CompressionNone.String() && m.Records == manifest.RecordExample {
 		r.note("no metadata for TFDS: it cannot read %s shards", m.Compression)
 	}
 	return &m, nil

@@ -54,7 +54,7 @@ func (in *inputs) unpacked() int64 {
 	var n int64
 	for _, f := range in.files {
 		switch {
-		case f.Compression == tfrecord.None:
+		case f.Compression == tfrecord.CompressionNone:
 			n += f.Size
 		case f.Frames > 0:
 			n += f.Frames

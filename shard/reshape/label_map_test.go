@@ -102,7 +102,7 @@ func TestVerbsKeepTheLabelMap(t *testing.T) {
 			return err
 		},
 		"compressed": func(in, out string) error {
-			_, err := Reshard(ctx, []string{in}, out, ReshardOptions{Options: Options{Shards: 2, Compression: tfrecord.Gzip}})
+			_, err := Reshard(ctx, []string{in}, out, ReshardOptions{Options: Options{Shards: 2, Compression: tfrecord.CompressionGzip}})
 			return err
 		},
 		"filter": func(in, out string) error {

@@ -54,7 +54,7 @@ func mixedSizes(t *testing.T, seed uint64) (plain, compressed string, ids []int6
 	plain, compressed = filepath.Join(t.TempDir(), "same.tfrecord"), filepath.Join(t.TempDir(), "same.tfrecord")
 	settest.PutFile(t, plain, data)
 	var packed bytes.Buffer
-	w, err := tfrecord.NewWriter(&packed, tfrecord.WriterOptions{Compression: tfrecord.Gzip})
+	w, err := tfrecord.NewWriter(&packed, tfrecord.WriterOptions{Compression: tfrecord.CompressionGzip})
 	settest.Check(t, err)
 	for _, r := range records {
 		settest.Check(t, w.WriteRecord(r))

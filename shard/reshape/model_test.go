@@ -277,7 +277,7 @@ func TestVerbsAgreeWithAModel(t *testing.T) {
 					o.ShardSize = 1000 + rnd.Int64N(50_000)
 				}
 				if rnd.IntN(3) == 0 {
-					o.Compression = []tfrecord.Compression{tfrecord.Gzip, tfrecord.Zlib, tfrecord.Zstd}[rnd.IntN(3)]
+					o.Compression = []tfrecord.Compression{tfrecord.CompressionGzip, tfrecord.CompressionZlib, tfrecord.CompressionZstd}[rnd.IntN(3)]
 				}
 				out := filepath.Join(t.TempDir(), "out")
 				t.Logf("step %d: %s of %d records", step, name, len(m.all()))

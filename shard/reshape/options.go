@@ -117,8 +117,8 @@ func (o *Options) workers() int {
 }
 
 func (o *Options) compression() tfrecord.Compression {
-	if o.Compression == tfrecord.Auto {
-		return tfrecord.None
+	if o.Compression == tfrecord.CompressionAuto {
+		return tfrecord.CompressionNone
 	}
 	return o.Compression
 }

@@ -153,7 +153,7 @@ func (a *arrangement) fetchable(size, numbers int64) bool {
 		return false
 	}
 	for _, f := range a.in.files {
-		if f.Compression != tfrecord.None {
+		if f.Compression != tfrecord.CompressionNone {
 			return false
 		}
 	}

@@ -26,7 +26,7 @@ func TestMoreThanMemory(t *testing.T) {
 	}
 	var paths []string
 	n := 0
-	for i, c := range []tfrecord.Compression{tfrecord.None, tfrecord.Gzip, tfrecord.Zstd, tfrecord.Zlib, tfrecord.None} {
+	for i, c := range []tfrecord.Compression{tfrecord.CompressionNone, tfrecord.CompressionGzip, tfrecord.CompressionZstd, tfrecord.CompressionZlib, tfrecord.CompressionNone} {
 		path := filepath.Join(t.TempDir(), fmt.Sprintf("x-train.tfrecord-%05d-of-00005", i))
 		f, err := os.Create(path)
 		settest.Check(t, err)

@@ -37,7 +37,7 @@ var mendingVerbs = map[string]modelVerb{
 		}
 		want := m
 		// Shards and RecordsPerShard do not account for the lost record.
-		if plain := o.Compression <= tfrecord.None; plain && o.Shards == 0 && o.RecordsPerShard == 0 && s.Info.Records > 0 && len(m[s.Split]) > 1 {
+		if plain := o.Compression <= tfrecord.CompressionNone; plain && o.Shards == 0 && o.RecordsPerShard == 0 && s.Info.Records > 0 && len(m[s.Split]) > 1 {
 			f, err := os.Open(manifest.IndexPath(s.Path))
 			settest.Check(t, err)
 			entries, err := tfrecord.ReadIndex(f, s.Path)

@@ -306,7 +306,7 @@ func (r *reshaping) planned(ctx context.Context, shuffle bool) (*plannedReshard,
 // cutAt returns where to cut a large file into parts of about partSize bytes. If the file was not
 // read to count its records, its frames are walked now.
 func (f *input) cutAt(ctx context.Context, partSize, maxRecord int64) ([]recordcount.FrameMark, error) {
-	if f.Compression != tfrecord.None || f.Size < 2*partSize {
+	if f.Compression != tfrecord.CompressionNone || f.Size < 2*partSize {
 		return nil, nil
 	}
 	marks := f.Marks

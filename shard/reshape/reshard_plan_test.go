@@ -110,7 +110,7 @@ func TestPlansMakeTheSameSets(t *testing.T) {
 	set := madeSet(t, 500, 3, []string{"ant", "bee", "cat"}, withLabels)
 	remapped := madeSet(t, 200, 2, []string{"bee", "cow", "ant"}, withLabels)
 	packed := filepath.Join(t.TempDir(), "packed")
-	_, err := Reshard(ctx, []string{set}, packed, ReshardOptions{Options: Options{Compression: tfrecord.Gzip, Shards: 2}})
+	_, err := Reshard(ctx, []string{set}, packed, ReshardOptions{Options: Options{Compression: tfrecord.CompressionGzip, Shards: 2}})
 	settest.Check(t, err)
 	split := filepath.Join(t.TempDir(), "split")
 	_, err = Resplit(ctx, []string{set}, split, ResplitOptions{Splits: []shard.SplitShare{{Name: "train", Share: 0.7}, {Name: "val", Share: 0.3}}, Stratify: "label"})
@@ -130,7 +130,7 @@ func TestPlansMakeTheSameSets(t *testing.T) {
 		{"a set", []string{set}, Options{Name: "made_again"}},
 		{"its labels get other ids", []string{set, remapped}, Options{Shards: 3, Seed: 5}},
 		{"compressed", []string{packed}, Options{Shards: 3, Seed: 6}},
-		{"to be compressed", []string{set}, Options{Shards: 3, Compression: tfrecord.Zstd}},
+		{"to be compressed", []string{set}, Options{Shards: 3, Compression: tfrecord.CompressionZstd}},
 		{"splits", []string{split}, Options{Shards: 4, Seed: 7}},
 		{"no Examples", []string{noExamples}, Options{}},
 	} {

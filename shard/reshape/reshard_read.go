@@ -83,7 +83,7 @@ func (p *ReshardPlan) readPart(ctx context.Context, part int, d *partitioner) er
 		return d.block(b, f.split, in.Number-in.First+b.first)
 	}
 	var records int64
-	if f.Compression == tfrecord.None {
+	if f.Compression == tfrecord.CompressionNone {
 		records, err = s.plain(ctx, stretch{file: f, first: in.First, from: in.From, to: in.To}, file, give)
 	} else {
 		o := tfrecord.ReaderOptions{Name: f.Path, MaxRecord: r.o.MaxRecord, Compression: f.Compression}

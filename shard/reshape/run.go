@@ -242,7 +242,7 @@ func (r *reshaping) plan(ctx context.Context) error {
 
 // nameFiles lists all files that the run may write.
 func (r *reshaping) nameFiles() error {
-	plain := r.o.compression() == tfrecord.None
+	plain := r.o.compression() == tfrecord.CompressionNone
 	subs := map[string]bool{}
 	for i := range r.targets {
 		t := &r.targets[i]

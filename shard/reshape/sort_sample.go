@@ -29,7 +29,7 @@ const (
 func (s *sorted) probe(ctx context.Context, r *reshaping, buckets int) (sample []cutPoint, ok bool, err error) {
 	marks := 0
 	for _, f := range r.in.files {
-		if f.Compression != tfrecord.None || f.Size > 0 && len(f.Marks) == 0 || storage.Remote(f.Path) {
+		if f.Compression != tfrecord.CompressionNone || f.Size > 0 && len(f.Marks) == 0 || storage.Remote(f.Path) {
 			return nil, false, nil
 		}
 		marks += len(f.Marks)

@@ -40,7 +40,7 @@ func (r *reshaping) contiguous() bool {
 		return false
 	}
 	for _, f := range r.in.files {
-		if f.Compression != tfrecord.None {
+		if f.Compression != tfrecord.CompressionNone {
 			return false
 		}
 	}

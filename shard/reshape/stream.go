@@ -151,7 +151,7 @@ func (s *stream) file(ctx context.Context, f *input, give func(*block) error) er
 		return give(b)
 	}
 	var records int64
-	if f.Compression == tfrecord.None {
+	if f.Compression == tfrecord.CompressionNone {
 		records, err = s.plain(ctx, stretch{file: f, to: f.Size}, file, counted)
 	} else {
 		records, err = s.compressed(ctx, f, tfrecord.NewReader(file, o), counted)

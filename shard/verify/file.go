@@ -36,7 +36,7 @@ type fileCheck struct {
 // checkFile checks a file, given its number. It reuses the reader r.
 func (v *verification) checkFile(ctx context.Context, number int, source shard.Source, r *tfrecord.Reader) *fileCheck {
 	c := &fileCheck{source: source, max: v.o.MaxFaults}
-	c.report = FileReport{Path: source.Path, Compression: tfrecord.None.String()}
+	c.report = FileReport{Path: source.Path, Compression: tfrecord.CompressionNone.String()}
 	if source.Set != nil {
 		c.report.Compression = source.Set.Compression
 	}
@@ -168,7 +168,7 @@ func (c *fileCheck) unchecked(f storage.File, fault *tfrecord.Error, compression
 		return "" // nothing follows a truncation, and other file types have no records
 	}
 	st, err := f.Stat()
-	if compression != tfrecord.None || err != nil || !st.Mode().IsRegular() {
+	if compression != tfrecord.CompressionNone || err != nil || !st.Mode().IsRegular() {
 		return "; the rest of the file was not checked"
 	}
 	return fmt.Sprintf("; the rest of the file, %s from here on, was not checked", plural.Of(st.Size()-fault.Offset, "byte"))
@@ -190,7 +190,7 @@ func (c *fileCheck) againstManifest(in *recordscan.Meter, whole, indexed bool) {
 	if whole && in.N > 0 && want != "" && c.report.Compression != want {
 		c.add(shard.FileFault(path, tfrecord.PartCompression, "compression is %s, the manifest says %s", c.report.Compression, want))
 	}
-	if !indexed && want == tfrecord.None.String() {
+	if !indexed && want == tfrecord.CompressionNone.String() {
 		c.add(shard.FileFault(manifest.IndexPath(path), tfrecord.PartIndex, "the index of an uncompressed shard is missing"))
 	}
 }

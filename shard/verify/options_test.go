@@ -92,7 +92,7 @@ func TestVerifyReadsNoFasterThanTheRate(t *testing.T) {
 	}
 	// Counting the records for a sample is also rate-limited.
 	dir = filepath.Join(t.TempDir(), "bare")
-	m = settest.WriteCompressedSet(t, dir, 1, tfrecord.Gzip, settest.Some(10, 5000))
+	m = settest.WriteCompressedSet(t, dir, 1, tfrecord.CompressionGzip, settest.Some(10, 5000))
 	size = m.Splits[0].Shards[0].Bytes
 	settest.RemoveManifest(t, dir)
 	began = time.Now()
@@ -107,7 +107,7 @@ func TestVerifyReadsNoFasterThanTheRate(t *testing.T) {
 // TestVerifySamples checks some records of files of all kinds, and finds the faults in those and in
 // no others.
 func TestVerifySamples(t *testing.T) {
-	for _, c := range []tfrecord.Compression{tfrecord.None, tfrecord.Gzip} {
+	for _, c := range []tfrecord.Compression{tfrecord.CompressionNone, tfrecord.CompressionGzip} {
 		for _, kind := range []string{"set", "index", "bare"} {
 			dir := filepath.Join(t.TempDir(), "out")
 			m := settest.WriteCompressedSet(t, dir, 3, c, settest.Some(40, 100))
@@ -129,7 +129,7 @@ func TestVerifySamples(t *testing.T) {
 					}
 				}
 			}
-			if c != tfrecord.None {
+			if c != tfrecord.CompressionNone {
 				continue
 			}
 			// Damaged records in the sample are found.

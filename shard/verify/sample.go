@@ -133,8 +133,8 @@ func (s *recordSample) report(r *Report) *SampleReport {
 func (c *fileCheck) checkSample(ctx context.Context, v *verification, number int, f storage.File, r *tfrecord.Reader) {
 	s := &v.sample.files[number]
 	c.report.Bytes, c.report.Compression = s.Size, s.Compression.String()
-	if s.Compression == tfrecord.Auto {
-		c.report.Compression = tfrecord.None.String()
+	if s.Compression == tfrecord.CompressionAuto {
+		c.report.Compression = tfrecord.CompressionNone.String()
 	}
 	if s.Info != nil && s.Info.Bytes != s.Size {
 		c.add(shard.FileFault(s.Path, tfrecord.PartHash, "%s, the manifest says %d", plural.Of(s.Size, "byte"), s.Info.Bytes))
@@ -146,7 +146,7 @@ func (c *fileCheck) checkSample(ctx context.Context, v *verification, number int
 	look := sampleLook{c: c, examples: v.o.Examples || s.Info != nil && s.Set.Records == manifest.RecordExample}
 	chosen := v.sample.choose(number)
 	var err error
-	if s.Compression == tfrecord.None {
+	if s.Compression == tfrecord.CompressionNone {
 		err = look.seek(ctx, f, chosen, v)
 	} else {
 		err = look.through(&recordscan.Meter{Context: ctx, File: f, Rate: v.rate}, r, chosen)

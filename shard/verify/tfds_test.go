@@ -45,7 +45,7 @@ func TestVerifyHoldsTFDSFilesAndLabelsToTheManifest(t *testing.T) {
 		{"a label that is not", replace(manifest.File, `"bee": 4,`, `"bee": 4, "cow": 1,`), "t-train.tfrecord-00000-of-00003", tfrecord.PartCount, `no records with the label "cow"`},
 	} {
 		dir := t.TempDir()
-		settest.Labelled(t, dir, tfrecord.None)
+		settest.Labelled(t, dir, tfrecord.CompressionNone)
 		if report, err := Files(t.Context(), []string{dir}, Options{}); err != nil || !report.OK {
 			t.Fatal(err, report.Faults)
 		}
@@ -64,7 +64,7 @@ func TestVerifyHoldsTFDSFilesAndLabelsToTheManifest(t *testing.T) {
 
 func TestVerifyNamesLabelsWithoutAName(t *testing.T) {
 	dir := t.TempDir()
-	m := settest.Labelled(t, dir, tfrecord.None)
+	m := settest.Labelled(t, dir, tfrecord.CompressionNone)
 	m.Labels = m.Labels[:2]
 	for i := range m.Splits[0].Shards {
 		m.Splits[0].Shards[i].Labels = nil
@@ -82,7 +82,7 @@ func TestVerifyNamesLabelsWithoutAName(t *testing.T) {
 
 func TestVerifyTellsWhatItCouldNotRead(t *testing.T) {
 	dir := t.TempDir()
-	m := settest.Labelled(t, dir, tfrecord.None)
+	m := settest.Labelled(t, dir, tfrecord.CompressionNone)
 	file := filepath.Join(dir, m.Splits[0].Shards[1].File)
 	settest.Check(t, os.Remove(file))
 	settest.Check(t, os.Mkdir(file, 0o755)) // can be opened but not read

@@ -242,7 +242,7 @@ func edit(t *testing.T, path string, change func([]byte) []byte) {
 }
 
 func TestVerifyCompressedSets(t *testing.T) {
-	for _, c := range []tfrecord.Compression{tfrecord.Gzip, tfrecord.Zlib, tfrecord.Zstd} {
+	for _, c := range []tfrecord.Compression{tfrecord.CompressionGzip, tfrecord.CompressionZlib, tfrecord.CompressionZstd} {
 		dir := filepath.Join(t.TempDir(), "out")
 		settest.WriteCompressedSet(t, dir, 2, c, settest.Some(50, 100))
 		report := verify(t, Options{}, dir)

@@ -247,7 +247,7 @@ func (in *RecordFile) Each(ctx context.Context, use func(record []byte, number, 
 		if err != nil {
 			return shard.Damaged(err)
 		}
-		in.compressed = r.Compression() != tfrecord.None
+		in.compressed = r.Compression() != tfrecord.CompressionNone
 		if err := use(record, r.Record(), r.Offset()); err != nil {
 			return err
 		}

@@ -110,7 +110,7 @@ func (r finishing) metadata(m *manifest.Manifest, ledger []byte) ([]file, error)
 	for _, name := range m.MetadataFiles() {
 		files = append(files, file{name, metadata[name]})
 	}
-	if m.Compression != tfrecord.None.String() {
+	if m.Compression != tfrecord.CompressionNone.String() {
 		r.Notef("no metadata for TFDS: it cannot read %s shards", m.Compression)
 	}
 	data, err := m.Encode()

@@ -246,7 +246,7 @@ func (r *target) checkNames() error {
 }
 
 func (r *target) uncompressed() bool {
-	return r.Compression == tfrecord.Auto || r.Compression == tfrecord.None
+	return r.Compression == tfrecord.CompressionAuto || r.Compression == tfrecord.CompressionNone
 }
 
 // removeOld removes exactly the files that an earlier run named, the manifest first, and their

@@ -346,8 +346,8 @@ func (r finishing) manifest() *manifest.Manifest {
 
 // CompressionName returns the name of a compression in manifests.
 func CompressionName(c tfrecord.Compression) string {
-	if c == tfrecord.Auto {
-		c = tfrecord.None
+	if c == tfrecord.CompressionAuto {
+		c = tfrecord.CompressionNone
 	}
 	return c.String()
 }

@@ -12,7 +12,7 @@ import (
 
 // With more records than the index may hold, some are found by reading on from others.
 func TestSparseIndex(t *testing.T) {
-	dir := readertest.WriteShards(t, tfrecord.None, 900)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, 900)
 	at := readertest.Offsets(t, readertest.ShardPath(dir, 0))
 	for _, most := range []int{1, 2, 3, 10, 899, 900} {
 		x := &FileIndex{Stride: 1, plain: true, Size: at[900]}
@@ -38,7 +38,7 @@ func TestSparseIndex(t *testing.T) {
 
 // A file that is shorter than its index is an error with a position, and never a wrong record.
 func TestFileThatChangedAfterItsIndex(t *testing.T) {
-	dir := readertest.WriteShards(t, tfrecord.None, 20)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, 20)
 	set := open(t, dir, pipeline.Options{})
 	if _, err := set.Len(t.Context()); err != nil {
 		t.Fatal(err)

@@ -56,9 +56,9 @@ func (u *unpacked) begin() error {
 	}
 	u.window, u.base, u.err = u.window[:0], 0, nil
 	switch u.compression {
-	case tfrecord.Gzip, tfrecord.Zlib:
+	case tfrecord.CompressionGzip, tfrecord.CompressionZlib:
 		format := inflate.Gzip
-		if u.compression == tfrecord.Zlib {
+		if u.compression == tfrecord.CompressionZlib {
 			format = inflate.ZlibStreams
 		}
 		r, file := new(inflate.Reader), &inflate.File{Buffer: make([]byte, stepBytes)}
@@ -66,7 +66,7 @@ func (u *unpacked) begin() error {
 		r.Reset(file, format)
 		u.in, u.free = r, func() {}
 		return nil
-	case tfrecord.Zstd:
+	case tfrecord.CompressionZstd:
 		// One worker decodes in the caller's goroutine, so that none is left running.
 		r, err := zstd.NewReader(bufio.NewReaderSize(u.from, stepBytes), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(zstdWindow))
 		if err != nil {

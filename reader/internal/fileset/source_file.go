@@ -192,8 +192,8 @@ func IsPlain(f storage.File, o tfrecord.ReaderOptions) (plain bool, size int64, 
 	if err != nil || !st.Mode().IsRegular() {
 		return false, 0, err
 	}
-	if o.Compression != tfrecord.Auto {
-		return o.Compression == tfrecord.None, st.Size(), nil
+	if o.Compression != tfrecord.CompressionAuto {
+		return o.Compression == tfrecord.CompressionNone, st.Size(), nil
 	}
 	var header [tfrecord.HeaderSize]byte
 	n, err := f.ReadAt(header[:], 0)
@@ -211,5 +211,5 @@ func IsPlain(f storage.File, o tfrecord.ReaderOptions) (plain bool, size int64, 
 	if located := new(tfrecord.Error); errors.As(err, &located) && !InData(err) {
 		return false, 0, err
 	}
-	return r.Compression() == tfrecord.None, st.Size(), nil
+	return r.Compression() == tfrecord.CompressionNone, st.Size(), nil
 }

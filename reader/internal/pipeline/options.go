@@ -130,7 +130,7 @@ func CompleteOptions(o *Options) error {
 	if o.Worker < 0 || o.Worker >= o.Workers || o.Workers > MaxParts {
 		return fmt.Errorf("worker %d of %d: want a number from 0 and below the number of workers, %d at most", o.Worker, o.Workers, MaxParts)
 	}
-	if o.Checksum > tfrecord.ChecksumOff || o.Compression > tfrecord.Zstd {
+	if o.Checksum > tfrecord.ChecksumOff || o.Compression > tfrecord.CompressionZstd {
 		return fmt.Errorf("a Checksum of %d, a Compression of %d: want one of the constants", o.Checksum, o.Compression)
 	}
 	if o.ShardBy > ShardRecords || o.Uneven > UnevenPad {

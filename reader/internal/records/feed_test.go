@@ -14,7 +14,7 @@ import (
 // The lost rest of a compressed file is reported once: by the piece that reads up to there, or
 // begins after it, and not by one that continues from there.
 func TestALostRestIsToldOnce(t *testing.T) {
-	dir := readertest.WriteShards(t, tfrecord.Gzip, 3, 900)
+	dir := readertest.WriteShards(t, tfrecord.CompressionGzip, 3, 900)
 	whole, err := os.ReadFile(readertest.ShardPath(dir, 1))
 	if err != nil {
 		t.Fatal(err)

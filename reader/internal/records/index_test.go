@@ -10,7 +10,7 @@ import (
 
 // Where the index has some of the offsets only, a global order has all records.
 func TestShuffleAllWithASparseIndex(t *testing.T) {
-	dir := readertest.WriteShards(t, tfrecord.None, 900)
+	dir := readertest.WriteShards(t, tfrecord.CompressionNone, 900)
 	for _, stride := range []int{2, 16, 1024} {
 		set := open(t, dir, pipeline.Options{})
 		indexes, err := set.AllIndexes(t.Context())

@@ -32,7 +32,7 @@ func FuzzPlainIsTheReaders(f *testing.F) {
 		if err := os.WriteFile(path, data, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		o := pipeline.Options{Compression: tfrecord.None, MaxRecord: 1 << 20}
+		o := pipeline.Options{Compression: tfrecord.CompressionNone, MaxRecord: 1 << 20}
 		type one struct {
 			data   string
 			offset int64
@@ -44,7 +44,7 @@ func FuzzPlainIsTheReaders(f *testing.F) {
 			t.Fatal(err)
 		}
 		defer file.Close()
-		r := tfrecord.NewReader(file, tfrecord.ReaderOptions{Name: path, Compression: tfrecord.None, MaxRecord: 1 << 20})
+		r := tfrecord.NewReader(file, tfrecord.ReaderOptions{Name: path, Compression: tfrecord.CompressionNone, MaxRecord: 1 << 20})
 		var wantErr, gotErr error
 		for {
 			data, err := r.Next()
@@ -87,7 +87,7 @@ func FuzzPlainIsTheReaders(f *testing.F) {
 			t.Fatalf("error %v, want %v", gotErr, wantErr)
 		}
 		// With skipping, all of these are returned, and perhaps more; in any order it is the same.
-		skip := pipeline.Options{MaxRecord: 1 << 20, Compression: tfrecord.None, SkipBad: pipeline.SkipBad{Count: 1 << 40}}
+		skip := pipeline.Options{MaxRecord: 1 << 20, Compression: tfrecord.CompressionNone, SkipBad: pipeline.SkipBad{Count: 1 << 40}}
 		view := func(r pipeline.Record) string { return fmt.Sprint(r.Offset, " ", string(r.Data)) }
 		set = open(t, path, skip)
 		rescued := read(t, set, Interleave(set, 1, 1), view)
