@@ -17,11 +17,11 @@ type ahead struct {
 	closed bool
 	next   int64   // where the last read ended
 	missed int     // reads that continued elsewhere since one of the parts was read
-	depth  int     // parts to ask for ahead of the one that is read
+	depth  int     // parts to request ahead of the current one
 	parts  []*part // one after the other, without gaps
 }
 
-// part is a stretch of an object that has been asked for.
+// part is a requested range of an object.
 type part struct {
 	offset int64
 	data   []byte
@@ -32,7 +32,7 @@ type part struct {
 	// Guarded by ahead.mu:
 	begin     int64 // offset of what no loan kept
 	loans     int   // that were not released
-	abandoned bool  // nobody else will read it
+	abandoned bool  // no further read will use it
 }
 
 func (p *part) end() int64 { return p.offset + int64(len(p.data)) }
@@ -60,7 +60,8 @@ func newBuffer(size int64) []byte {
 	return buffers.Get().(*[partSize]byte)[:size]
 }
 
-// recycleUnused gives back the memory of a part that nobody uses any more.
+// recycleUnused returns the memory of a part to its pool once it is abandoned, complete and not
+// lent.
 func (p *part) recycleUnused() {
 	if !p.abandoned || !p.isReady() || p.loans > 0 {
 		return
@@ -73,11 +74,11 @@ func (p *part) recycleUnused() {
 	p.data = nil
 }
 
-// abandon says that nobody else will read the part.
+// abandon marks the part as unused by further reads.
 func (p *part) abandon() {
 	p.abandoned = true
 	if p.isReady() {
-		release(p.held) // what is lent is the borrowers'
+		release(p.held) // lent bytes belong to the borrowers
 	}
 	p.recycleUnused()
 }
@@ -124,8 +125,8 @@ func (a *ahead) follow(off int64, sequential bool) bool {
 
 const mostMissed = 4
 
-// read copies at least one byte from off on, which is in the object. Who continues gets parts asked
-// for ahead.
+// read copies at least one byte, starting at off, which must be in the object. Sequential reads
+// start read-ahead.
 func (a *ahead) read(p []byte, off int64, sequential bool) (int, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -148,7 +149,7 @@ func (a *ahead) wait(off int64, sequential bool) (*part, error) {
 		if part.isReady() {
 			err := part.err
 			if err != nil {
-				a.abandon(len(a.parts)) // so that it is asked for again, should the reader continue
+				a.abandon(len(a.parts)) // request it again if the reader continues
 			}
 			return part, err
 		}
@@ -164,7 +165,8 @@ func (a *ahead) stepTo(off int64, sequential bool) *part {
 	i := slices.IndexFunc(a.parts, func(p *part) bool { return p.begin <= off && off < p.end() })
 	switch {
 	case i < 0 && len(a.parts) > 0 && off < a.parts[0].begin && a.parts[0].begin-off <= partSize:
-		// A read that goes back a little, as to a chunk that two shards share, gets what is missing.
+		// A read goes back a little, for example to a chunk that two shards share: get the missing
+		// bytes.
 		size := a.parts[0].begin - off
 		a.parts = slices.Insert(a.parts, 0, a.start(off, size, 0, func(p *part) error { return a.object.fetch(p.data, off) }))
 	case i < 0:
@@ -181,7 +183,7 @@ func (a *ahead) stepTo(off int64, sequential bool) *part {
 	return a.parts[0]
 }
 
-// ask has a part fetched, up to the end of a block.
+// ask starts to fetch a part that begins at off and ends at the end of a block.
 func (a *ahead) ask(off, held int64) {
 	end := min((off+partSize)/blockSize*blockSize, a.object.is.Size)
 	a.add(off, end-off, held, func(p *part) error { return a.object.fetch(p.data, off) })
@@ -228,7 +230,7 @@ func (a *ahead) begin(body io.ReadCloser, sum Sum, alive, ended func()) {
 	})
 }
 
-// drop forgets everything that was asked for, and waits for what is on its way.
+// drop discards all parts and waits for their requests to end.
 func (a *ahead) drop() {
 	a.mu.Lock()
 	a.abandon(len(a.parts))
@@ -245,7 +247,7 @@ func (a *ahead) abandon(n int) {
 	a.parts = slices.Delete(a.parts, 0, n)
 }
 
-// close ends what is on its way, and waits for it.
+// close cancels all requests and waits for them to end.
 func (a *ahead) close() {
 	a.mu.Lock()
 	a.closed = true

@@ -14,13 +14,13 @@ import (
 	"github.com/tfrec/tfrec/internal/size"
 )
 
-// CacheOptions say where what is read of objects is kept, and how much of it.
+// CacheOptions are the location and size of a cache of objects.
 type CacheOptions struct {
 	// Dir is the directory. It is created if necessary; a non-empty one that is not a cache is
 	// refused. Processes may share it.
 	Dir string
-	// Size is how many bytes the files in it may have, each rounded up to 4 KiB.
-	// Default: DefaultCacheSize; the least is MinCacheSize.
+	// Size bounds the total size of the files in it, each rounded up to 4 KiB. Default:
+	// DefaultCacheSize. Minimum: MinCacheSize.
 	Size int64
 	// Note, if not nil, is called once, by any goroutine, if the directory becomes unwritable,
 	// which only costs speed.
@@ -52,12 +52,12 @@ type cache struct {
 	told   sync.Once
 }
 
-// inUse is what objects that are opened are cached in, if anything.
+// inUse is the cache for objects opened from now on, or nil.
 var inUse atomic.Pointer[cache]
 
-// UseCache has what is read of objects that are opened from now on kept in a
-// directory, until close is called. There may be one at a time. Without a module that
-// brings stores it only looks at the options.
+// UseCache caches the contents of objects that are opened from now on in a directory, until close
+// is called. There may be one cache at a time. In builds without object stores UseCache only checks
+// the options.
 func UseCache(o CacheOptions) (close func(), err error) {
 	if o.Size == 0 {
 		o.Size = DefaultCacheSize
@@ -91,10 +91,10 @@ func haveStores() bool {
 	return len(openers)+len(opened) > 0
 }
 
-// prepare makes the directory a cache if it is empty, removes what killed processes
-// left, and makes it as small as it is to be.
+// prepare makes an empty directory a cache, removes leftovers of killed processes, and shrinks the
+// cache to its size limit.
 func (c *cache) prepare() error {
-	if err := os.MkdirAll(c.dir, 0o700); err != nil { // what is in it may be private
+	if err := os.MkdirAll(c.dir, 0o700); err != nil { // the contents may be private
 		return err
 	}
 	st, err := os.Stat(c.dir)
@@ -139,11 +139,10 @@ func (c *cache) prepare() error {
 
 func (c *cache) temp() string { return filepath.Join(c.dir, "tmp") }
 
-// pauseAfterFailure is how long nothing is written after a failure to.
+// pauseAfterFailure is the time without writes to the cache after a write has failed.
 const pauseAfterFailure = time.Minute
 
-// failed has nothing written for a while: a disk that is full is not asked again for
-// each block.
+// failed disables writes for a while, so that a full disk is not tried again for each block.
 func (c *cache) failed(err error) {
 	c.resume.Store(time.Now().Add(pauseAfterFailure).UnixNano())
 	c.told.Do(func() {
@@ -229,12 +228,11 @@ func (e *cached) load(p []byte, off int64) bool {
 	return true
 }
 
-// touchAfter is how old the time of a file's last use may become before it is set
-// again.
+// touchAfter is the age that a file's time of last use must reach before it is updated.
 const touchAfter = time.Second
 
-// read fills p with what the file of a block of size bytes has of it from off on,
-// and checks all of it.
+// read fills p with the bytes of a block from off on, from its file f of size bytes, and verifies
+// the checksums. It reports whether it succeeded.
 func (e *cached) read(f *os.File, size int64, room *scratchSpace, p []byte, off int64) bool {
 	block := off / blockSize
 	begin := block * blockSize

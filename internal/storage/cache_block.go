@@ -29,7 +29,7 @@ const (
 	// record, and returns the records around it, too; it is also the size of the request that opens
 	// an object.
 	blockSize = firstPart
-	// chunkSize is what has a checksum, and so is the least that is read of a block.
+	// chunkSize is the unit of checksums, and so of reads from a block.
 	chunkSize = 16 << 10
 	sumSize   = 8
 	// maxNames bounds ids and versions together. No store has longer ones.
@@ -66,8 +66,9 @@ func idOf(s Store, l Location) string {
 	return hex.EncodeToString(sum[:]) + " " + l.String()
 }
 
-// settled is how old such an object has to be so that it is kept: times may be of
-// whole seconds, and of clocks that do not agree, and it may be replaced within one.
+// settled is the minimum age of an object that is versioned by its modification time for it to be
+// cached. Such times may have a resolution of a second and come from clocks that disagree, and an
+// object may be replaced within one second.
 const settled = time.Minute
 
 // in returns the cached view of an object, or nil if it cannot be cached.
@@ -98,7 +99,7 @@ func (e *cached) has(block int64) bool {
 	return err == nil
 }
 
-// appendHead appends what a block begins with, up to the hashes.
+// appendHead appends the head of a block, up to the hashes.
 func (e *cached) appendHead(dst []byte, block int64) []byte {
 	dst = append(dst, blockMagic...)
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(e.size))

@@ -17,7 +17,7 @@ import (
 	"github.com/tfrec/tfrec/internal/atomicfile"
 )
 
-// meterFile says that a directory is a cache, and how many bytes are in it.
+// meterFile marks a directory as a cache and holds the number of bytes in it.
 const (
 	meterFile  = "tfrec-cache"
 	meterMagic = "Blocks of objects that tfrec read, format 1. The folder may be deleted when nobody uses it.\n"
@@ -35,7 +35,7 @@ type meter struct {
 	foreign bool // it is something else
 }
 
-// lockTimeout is how long to wait for the lock. It is held while a file is made, or while all files
+// lockTimeout bounds the wait for the lock. It is held while a file is created, or while all files
 // are listed.
 const lockTimeout = 10 * time.Second
 
@@ -88,11 +88,11 @@ func (m *meter) write() error {
 	return err
 }
 
-// onDisk is what a file of n bytes counts as.
+// onDisk returns the disk usage to assume for a file of n bytes.
 func onDisk(n int64) int64 { return (n + 4095) &^ 4095 }
 
-// reserve makes room for n bytes, and a temporary file of that size, so that others count it. It
-// returns nil without an error if there is no room now.
+// reserve makes room for n bytes and creates a temporary file of that size, so that other processes
+// count it. It returns a nil file and a nil error if the cache has no room now.
 func (c *cache) reserve(n int64) (*os.File, error) {
 	m, err := c.lock()
 	if err != nil {
@@ -170,8 +170,8 @@ func (c *cache) evict(m *meter, n int64) error {
 	}
 }
 
-// count returns the files that were used least recently, up to mostEvicted of them,
-// and what all take, together with what is being written.
+// count returns the least recently used files, up to mostEvicted of them, and the total disk usage,
+// including files that are being written.
 func (c *cache) count() (files oldest, total int64, err error) {
 	if total, err = c.sweep(time.Now()); err != nil {
 		return nil, 0, err
@@ -203,8 +203,7 @@ func (c *cache) count() (files oldest, total int64, err error) {
 // Should it live, its block is not kept: that is all.
 const leftover = 10 * time.Minute
 
-// sweep removes what dead processes were writing, and returns what the living take
-// for that.
+// sweep removes temporary files of dead processes and returns the disk usage of the others.
 func (c *cache) sweep(now time.Time) (total int64, err error) {
 	err = list(c.temp(), func(st fs.FileInfo) {
 		if !strings.HasPrefix(st.Name(), "block-") {

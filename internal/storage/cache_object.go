@@ -5,8 +5,8 @@ import (
 	"os"
 )
 
-// recall opens o as what a cache has, if that has the beginning of the object and
-// the store says that it is still this one. Then no byte of it has been asked for.
+// recall opens o from the cache if the cache has the beginning of the object and the store reports
+// that its version is still the same. Then the object's contents have not been requested.
 func (o *object) recall() (bool, error) {
 	c := inUse.Load()
 	if c == nil || AroundCaches(o.ctx) {
@@ -30,7 +30,7 @@ func (o *object) recall() (bool, error) {
 	return true, nil
 }
 
-// become says what o is, and gives it its place in the cache, if there is one.
+// become sets the properties of o and, if there is a cache, its identity there.
 func (o *object) become(is Object) {
 	o.is = is
 	if c := inUse.Load(); c != nil {
@@ -64,8 +64,8 @@ func (o *object) fetch(p []byte, off int64) error {
 	return nil
 }
 
-// fill downloads the block that off is in, and those after it that p touches and that are not in
-// the cache, up to a part; and says how much of p it filled.
+// fill downloads the block that contains off and the following uncached blocks that overlap p, up
+// to a part. It returns the number of bytes of p that it filled.
 func (o *object) fill(p []byte, off int64) (int64, error) {
 	first := off / blockSize
 	last := first

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// CleanupAfterInterrupt is how long all cleanup of a run may take together after its user has
-// interrupted it. Tests on busy machines raise it, before the first run begins.
+// CleanupAfterInterrupt bounds the total time of a run's cleanup after its user has interrupted it.
+// Tests on busy machines raise it before the first run begins.
 var CleanupAfterInterrupt = 1500 * time.Millisecond
 
 type cleanupKey struct{}

@@ -22,7 +22,7 @@ type forward struct {
 }
 
 // mostTail bounds the overlap of two reads. The parts of the overlap are dropped as soon as a read
-// continues behind them.
+// continues after them.
 const mostTail = 256 << 10
 
 func (f *forward) ReadAt(p []byte, off int64) (n int, err error) {

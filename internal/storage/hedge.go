@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// hedgeAfter says when a second request is made for a range whose first one is not answered. The
-// zero value is never.
+// hedgeAfter specifies when to hedge a request for a range, that is, to make a second one while the
+// first is unanswered. The zero value is never.
 type hedgeAfter struct {
 	slowest bool          // after the time that 95 in 100 answers take
 	delay   time.Duration // or after a set one

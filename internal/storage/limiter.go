@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// ErrBusy is what the error of a request unwraps to that a store refused because it gets too many:
-// 429, 503.
+// ErrBusy is wrapped by the errors of requests that a store rejected because it gets too many
+// (status 429 or 503).
 var ErrBusy = errors.New("too many requests")
 
-// Limited has the requests that are made with a context, or to read what is opened with it, wait
-// while too many of them are in flight to their store. How many that is adapts to the store. It is
+// Limited returns a context that limits the number of requests in flight to each store: requests
+// made with it, or by files opened with it, wait their turn. The limit adapts to the store. It is
 // for small requests that are made ahead of their use: others neither wait nor count.
 func Limited(ctx context.Context) context.Context {
 	return context.WithValue(ctx, limitedKey{}, true)
@@ -22,7 +22,8 @@ func Limited(ctx context.Context) context.Context {
 
 type limitedKey struct{}
 
-// MostRequests is how many requests of contexts from [Limited] are in flight to a store at most.
+// MostRequests returns the maximum number of requests of contexts from [Limited] in flight to a
+// store.
 func MostRequests() int { return network.Load().requests }
 
 const (
@@ -32,22 +33,21 @@ const (
 	doubling = 2    // the steps up to the first one that does not pay
 	smallest = 1.25 // those after it
 
-	// paysShare is the share of what a step would bring, if latency stayed the same, that it must
-	// bring.
+	// paysShare is the fraction of the gain at constant latency that a step must achieve.
 	paysShare = 1.0 / 3
 
 	firstHold, longestHold = 8, 128 // rounds between a step that does not pay and the next
 	refusedHold            = 2      // rounds for one request more, once some were refused
 )
 
-// limiter finds how many requests are worth having in flight to a store. A round is as many answers
-// as there may be requests in flight; only those count that come while all of the limit is used, which
-// at the highest limit is when as many requests are in flight, and below when others wait.
+// limiter finds the best number of requests in flight to a store. A round is as many answers as the
+// limit allows requests in flight. Only answers that come while the limit is fully used count: at
+// the highest limit, while that many requests are in flight, and below it, while others wait.
 //
-// The limit doubles as long as throughput, which is the limit divided by the mean latency (Little's
-// law), grows with it: latency that stays the same is that of the network, and latency that grows
-// is that of a queue, which is given time to fill up before it is judged. A step that does not pay is
-// taken back; a smaller one is tried some rounds later, and again after twice as many.
+// The limit doubles as long as this increases throughput, which is the limit divided by the mean
+// latency (Little's law): constant latency is due to the network, and growing latency to a queue,
+// which gets time to fill up before it is judged. A step that does not pay is undone. A smaller one
+// is tried some rounds later, and again after twice as many.
 //
 // A refused request lowers the limit by one: of more requests than a store takes, as many are left
 // as it takes. From then on, the limit grows by one every other round, as TCP's does in congestion
@@ -111,7 +111,7 @@ func takeTurn(ctx context.Context, s Store) (turn, error) {
 	return turn{l, step, time.Now()}, err
 }
 
-// end ends a turn. A nil error means that all that was asked for has come.
+// end ends a turn. err is nil if the response has been read to its end.
 func (t turn) end(err error) {
 	if t.limiter != nil {
 		t.limiter.end(t.step, time.Since(t.began), err)
@@ -211,7 +211,7 @@ func (l *limiter) adapt() {
 		l.from, l.mean = l.limit, mean
 		l.limit = min(int(math.Ceil(float64(l.limit)*l.factor)), l.most)
 		if l.filled = l.factor != doubling; l.filled {
-			l.measure(4 * l.limit) // what a small step brings takes more of them to see
+			l.measure(4 * l.limit) // a small gain takes more answers to detect
 		} else {
 			l.measure(l.limit - l.from)
 		}

@@ -35,8 +35,8 @@ func (l Location) Walk(ctx context.Context) iter.Seq2[Object, error] {
 	}
 }
 
-// Entries yields what lies in a directory, in the order of names; of a store, with a
-// page in memory at a time and until ctx is done.
+// Entries yields the entries of a directory, ordered by name. For a store, it holds one page in
+// memory at a time and stops when ctx is done.
 func (l Location) Entries(ctx context.Context) iter.Seq2[fs.DirEntry, error] {
 	return func(yield func(fs.DirEntry, error) bool) {
 		if !l.Remote() {
@@ -64,8 +64,8 @@ func (l Location) Entries(ctx context.Context) iter.Seq2[fs.DirEntry, error] {
 	}
 }
 
-// below yields what is in a directory of a store or, when deep, in those below it, too. The list
-// ends with an error that unwraps to fs.ErrNotExist when there is nothing.
+// below yields the entries of a directory of a store, with the contents of subdirectories if deep
+// is set. If there are none, the list ends with an error that unwraps to fs.ErrNotExist.
 func (l Location) below(ctx context.Context, deep bool) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
 		s, err := l.store(ctx)
@@ -132,8 +132,8 @@ func Glob(ctx context.Context, pattern string) ([]string, error) {
 	return slices.Compact(all), nil // an object and a directory may have one name
 }
 
-// GlobKinds is Glob that tells files from directories: of a store, with no request
-// for each of them. What is neither, such as a pipe, is left out.
+// GlobKinds is Glob with files and directories returned separately. It makes no request per match
+// of a store. Matches of other kinds, such as pipes, are omitted.
 func GlobKinds(ctx context.Context, pattern string) (files, directories []Location, err error) {
 	l := Parse(pattern)
 	if l.Remote() {
@@ -198,7 +198,8 @@ func (l Location) glob(ctx context.Context) (files, directories []Location, err 
 	return files, directories, nil
 }
 
-// literalPrefix is what every match of a pattern begins with.
+// literalPrefix returns the part of a pattern before its first special character, with which every
+// match begins.
 func literalPrefix(pattern string) string {
 	if i := strings.IndexAny(pattern, `*?[\`); i >= 0 {
 		return pattern[:i]

@@ -27,7 +27,7 @@ func (l Location) ReadListed(ctx context.Context, is Object, buf []byte) ([]byte
 		return nil, &fs.PathError{Op: "open", Path: l.String(), Err: err}
 	}
 	defer o.Close()
-	if is.Size == 0 { // there is no range to request
+	if is.Size == 0 { // an empty range cannot be requested
 		now, err := Look(o.ctx, o.store, o.at.name)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):

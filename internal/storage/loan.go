@@ -14,11 +14,11 @@ type Loan struct {
 
 // Lender is a File that lends what it has read ahead: an object.
 type Lender interface {
-	// Borrow returns what is read ahead from off on: up to n bytes, of a single part, so fewer at the
-	// end of one. It waits for the part, and has the next ones fetched when off is where the reader
-	// stopped before, or up to a part before that. It returns nil where ReadAt would not read ahead
-	// either: where a reader jumps to, and at the end. It is for a single goroutine, which may also
-	// use ReadAt.
+	// Borrow returns up to n bytes that were read ahead, starting at off. They come from a single
+	// part, so there are fewer at the end of one. Borrow waits for the part, and requests the next
+	// ones if off is where the last read stopped or up to a part before that. It returns nil where
+	// ReadAt would not read ahead either: after a jump and at the end. It is for a single
+	// goroutine, which may also use ReadAt.
 	Borrow(off int64, n int) (*Loan, error)
 }
 

@@ -1,7 +1,7 @@
-// Package storage opens what a path names: a file of the local file system or, when the path is a
-// URL such as s3://bucket/key, an object in a store whose scheme the build has registered. Paths of
-// both kinds have directories, base names and globs. Local paths are passed to package os
-// unchanged, without extra cost. A path that is used several times is parsed once, into a Location.
+// Package storage opens paths: local files or, for URLs such as s3://bucket/key, objects in a store
+// whose scheme the build has registered. Paths of both kinds have directories, base names and
+// globs. Local paths are passed to package os unchanged, without extra cost. To use a path several
+// times, parse it once into a Location.
 package storage
 
 import (
@@ -21,13 +21,13 @@ var schemes = []string{"s3", "gs", "azblob", "mem"}
 type Location struct {
 	path         string // as it was given
 	scheme, host string // of the store; empty if local
-	// name is that of the object, without a slash at either end and empty for the whole store, or
+	// name is the object's name, without a slash at either end and empty for the whole store, or
 	// the local path without file://.
 	name string
 }
 
-// Parse parses a path. Any string is one; a URL need not name a store that exists. A URL that
-// package filepath has cleaned lacks a slash and is understood all the same.
+// Parse parses a path. It accepts any string; a URL need not name a store that exists. Parse also
+// accepts a URL that has lost a slash to filepath.Clean.
 func Parse(p string) Location {
 	local := Location{path: p, name: Local(p)}
 	scheme, rest, found := strings.Cut(p, ":")
@@ -59,11 +59,11 @@ func (l Location) String() string {
 	return l.server() + l.slash() + l.name
 }
 
-// server is the URL of the store, without what may be a secret in it.
+// server returns the URL of the store without the part that may hold a secret.
 func (l Location) server() string {
 	host := l.host
 	if i := strings.LastIndexByte(host, '@'); i >= 0 {
-		host = "..." + host[i:] // what stands before it may be a secret
+		host = "..." + host[i:] // the part before @ may be a secret
 	}
 	return l.scheme + "://" + host
 }
@@ -75,7 +75,7 @@ func (l Location) slash() string {
 	return "/"
 }
 
-// directory is the prefix of the names of what is in l, in a store.
+// directory returns the prefix shared by the names of all objects in l.
 func (l Location) directory() string { return l.name + l.slash() }
 
 // renamed returns another location in the same store or file system.
@@ -128,8 +128,7 @@ func Local(p string) string {
 // Remote reports whether a path is a URL of an object store.
 func Remote(p string) bool { return Parse(p).Remote() }
 
-// CheckOutput returns an error for a path that is not written to by what writes
-// into the local file system alone: a URL.
+// CheckOutput returns an error if p is a URL. It is for writers that support local files only.
 func CheckOutput(p string) error { return Parse(p).CheckOutput() }
 
 // CheckOutput is the function CheckOutput for a location.

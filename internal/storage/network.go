@@ -8,23 +8,23 @@ import (
 	"time"
 )
 
-// Variables of the environment that say what is expected of servers. They are read when a store is
-// opened, and apply to all stores of the process.
+// Environment variables with the limits for servers. They are read when a store is opened and apply
+// to all stores of the process.
 const (
 	// MinSpeedVariable is the least speed in bytes a second, 0 for none.
 	MinSpeedVariable = "TFREC_MIN_SPEED"
-	// TimeoutVariable is how long a server may send nothing, or accept nothing.
+	// TimeoutVariable bounds the time in which a server sends or accepts nothing.
 	TimeoutVariable = "TFREC_TIMEOUT"
 	// HedgeVariable is when a second request is made for a range: "p95", or after a duration.
 	HedgeVariable = "TFREC_HEDGE"
-	// MaxRequestsVariable is how many small requests may be in flight to a store, at most.
+	// MaxRequestsVariable is the maximum number of small requests in flight to a store.
 	MaxRequestsVariable = "TFREC_MAX_REQUESTS"
 )
 
-// expected is what is expected of servers.
+// expected holds the limits for servers.
 type expected struct {
 	speed   int64         // in bytes a second while a body is waited for; 0: any
-	silence time.Duration // how long a server may send nothing before it is asked again
+	silence time.Duration // how long a server may send nothing before the request is repeated
 	hedge   hedgeAfter
 
 	requests int // MostRequests
@@ -39,11 +39,11 @@ const (
 	maxRequests     = 4096
 )
 
-// response is how long an answer may take when all of a body has been read: what the system's
-// buffers hold is still on its way then.
+// response returns the timeout for an answer after the whole body has been read: data in the
+// system's buffers are still in transit then.
 func (e *expected) response() time.Duration { return 4 * e.silence }
 
-// finish is how long a store may take to assemble thousands of parts.
+// finish returns the timeout for a store to assemble thousands of parts.
 func (e *expected) finish() time.Duration { return 10 * e.silence }
 
 var network atomic.Pointer[expected]
@@ -54,7 +54,7 @@ func byDefault() *expected {
 	return &expected{speed: defaultSpeed, silence: defaultSilence, requests: defaultRequests}
 }
 
-// readEnvironment sets what is expected of servers from now on.
+// readEnvironment sets the limits for servers from the environment.
 func readEnvironment() error {
 	e := byDefault()
 	if s := os.Getenv(MinSpeedVariable); s != "" {

@@ -13,13 +13,13 @@ import (
 	"github.com/tfrec/tfrec/internal/par"
 )
 
-// object is an open object. A connection that breaks, a body that ends early
-// and an answer that never comes are made good by asking for the rest.
+// object is an open object. When a connection breaks, a body ends early or an answer does not come,
+// the rest is requested again.
 type object struct {
 	at    Location
 	store Store
 	is    Object // at the time of opening; all that is read is of this version
-	// cached is where blocks of it are kept; nil: nowhere.
+	// cached is the cache of its blocks; nil: none
 	cached *cached
 
 	ctx    context.Context
@@ -82,7 +82,7 @@ func openObject(ctx context.Context, l Location) (*object, error) {
 // Name returns the object's URL.
 func (o *object) Name() string { return o.at.String() }
 
-// Stat returns what the object was when it was opened.
+// Stat returns the object's properties at the time of opening.
 func (o *object) Stat() (fs.FileInfo, error) { return info{object: o.is}, nil }
 
 // Close ends all requests.
@@ -92,8 +92,7 @@ func (o *object) Close() error {
 	return nil
 }
 
-// SetReadDeadline ends what is being read, and all that will be, when the time
-// is past; other times mean nothing to it.
+// SetReadDeadline cancels current and future reads if t is in the past. Other times have no effect.
 func (o *object) SetReadDeadline(t time.Time) error {
 	if !t.IsZero() && !t.After(time.Now()) {
 		o.cancel(context.Canceled)
@@ -158,7 +157,7 @@ func (o *object) transfer(p []byte, off int64) (sum Sum, err error) {
 		}
 		got, stated, err := o.request(p, off)
 		if len(p) == all {
-			sum = stated // that of a later request is of the rest alone
+			sum = stated // the checksum of a later request covers only the rest
 		}
 		if got > 0 {
 			p, off = p[got:], off+int64(got)
@@ -194,8 +193,8 @@ func (o *object) again(off int64, n int, err error) error {
 	return nil
 }
 
-// request asks once for bytes to fill p with and returns how many came, with the checksum of p.
-// Fewer than all come with an error.
+// request makes one request for the len(p) bytes at off and returns the number of bytes read into
+// p, with the checksum of p. If n < len(p), err is not nil.
 func (o *object) request(p []byte, off int64) (n int, sum Sum, err error) {
 	parent := o.ctx
 	if o.fresh.Load() {
@@ -232,23 +231,22 @@ func (o *object) request(p []byte, off int64) (n int, sum Sum, err error) {
 	return n, is.Sum, err
 }
 
-// firstPart is how much is asked for when an object is opened: what most images
-// have, and no loss where nobody wants it.
+// firstPart is the size of the first request, which opens an object. Most images fit in it, and it
+// is small enough to waste little if the bytes are not needed.
 const firstPart = 256 << 10
 
-// parts of objects are what is asked for at a time while an object is read from
-// front to back. Requests cost a round trip of 10 to 100 ms; at 100 MB/s a
-// connection, 4 MiB keep it busy for longer than that.
+// partSize is the size of requests while an object is read sequentially. Requests cost a round trip
+// of 10 to 100 ms; at 100 MB/s a connection, 4 MiB keep it busy for longer than that.
 const partSize = 4 << 20
 
-// mostAhead is how many parts of one object are asked for ahead of its reader.
+// mostAhead is the maximum number of parts of an object to request ahead of its reader.
 const mostAhead = 4
 
-// MaxAhead bounds the memory for what is read ahead, of all objects together,
-// in bytes. The part that a reader waits for comes on top, 4 MiB a reader.
+// MaxAhead bounds the memory for read-ahead, over all objects, in bytes. It does not include the
+// part that each reader waits for, of up to 4 MiB.
 const MaxAhead = 256 << 20
 
-// held is what parts that are asked for ahead take of MaxAhead.
+// held counts the bytes of MaxAhead in use by parts that were requested ahead.
 var held struct {
 	sync.Mutex
 	bytes int64

@@ -12,18 +12,18 @@ import (
 	"github.com/tfrec/tfrec/internal/regular"
 )
 
-// File is an open file or object. *os.File is one, and is what local paths give.
+// File is an open file or object. For local paths it is an *os.File.
 //
-// ReadAt may be called by several goroutines at the same time, Read and Seek by one.
-// Close ends what is being read.
+// ReadAt may be called by several goroutines at the same time, Read and Seek by one. Close cancels
+// reads in progress.
 type File interface {
 	io.Reader
 	io.ReaderAt
 	io.Seeker
 	io.Closer
-	// SetReadDeadline with a time that is past ends what is being read.
+	// SetReadDeadline with a time in the past cancels reads in progress.
 	SetReadDeadline(time.Time) error
-	// Stat of an object says what it was when it was opened.
+	// Stat of an object returns its properties at the time of opening.
 	Stat() (fs.FileInfo, error)
 	// Name is the path that the file was opened by.
 	Name() string
@@ -78,9 +78,8 @@ func ended(ctx context.Context, path string) error {
 	return &fs.PathError{Op: "read", Path: path, Err: context.Cause(ctx)}
 }
 
-// Stat says what a path names. A URL names an object or, when there is none of
-// that name, the directory of those whose names go on with a slash. A store is asked
-// until ctx is done.
+// Stat returns information about a path. A URL names an object or, if there is none, the directory
+// of the objects whose names continue with a slash. Requests to a store end when ctx is done.
 func Stat(ctx context.Context, p string) (fs.FileInfo, error) { return Parse(p).Stat(ctx) }
 
 // Stat is the function Stat for a location.
@@ -143,8 +142,8 @@ func IsDir(ctx context.Context, path string) bool {
 	return err == nil && st.IsDir()
 }
 
-// Missing reports whether err says that a file does not exist.
+// Missing reports whether err means that a file does not exist.
 func Missing(err error) bool {
-	// Below what is not a directory nothing has a name.
+	// A path below a file that is not a directory cannot exist.
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }

@@ -61,8 +61,8 @@ func (s *stream) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// readFirst reads a FIFO that was opened before its writer, which looks like its end: the first
-// such end means that there is no writer yet.
+// readFirst does the first read of a FIFO that was opened before its writer. Such a FIFO looks as
+// if it had ended: the first end of this kind means that it has not been opened for writing yet.
 func (s *stream) readFirst(p []byte) (n int, err error) {
 	raw, err := s.SyscallConn()
 	if err != nil {

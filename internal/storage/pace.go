@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// SpeedWindow is how long a body may be too slow before its request is made again. Tests change it,
-// before the first request.
+// SpeedWindow is the time that a body may be too slow before its request is repeated. Tests change
+// it before the first request.
 var SpeedWindow = 30 * time.Second
 
 // pace measures the speed of one body, in windows of SpeedWindow. Only the time that is spent
@@ -36,7 +36,7 @@ func (p *pace) moved(n int, took time.Duration) error {
 	return nil
 }
 
-// slowError says that a body did not come, or go, as fast as it must.
+// slowError means that a body was sent or received too slowly.
 type slowError struct{ least int64 }
 
 func (e *slowError) Error() string {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// tellAgain is how often a store that does not answer is named.
+// tellAgain is the minimum time between two reports of a store that does not answer.
 const tellAgain = time.Minute
 
 // quiet are the stores that do not answer.

@@ -10,11 +10,11 @@ import (
 	"sync/atomic"
 )
 
-// Refetch fetches p again, which came from offset off of in and contains damage, around every
-// cache, in case the bytes changed in transit. It replaces those of p that differ, and the cached
-// blocks that they came from, and reports whether there were any; if not, the damage is the
-// object's own. A nil good accepts what comes; otherwise, while other bytes come each time and good
-// returns false, p is fetched up to 4 times, and then the error says so.
+// Refetch fetches p again, which came from offset off of in and contains damage, bypassing all
+// caches, in case the bytes changed in transit. It replaces the bytes of p that differ, and the
+// cached blocks that they came from, and reports whether any did; if not, the object itself is
+// damaged. A nil good accepts any bytes. Otherwise, while the bytes differ each time and good
+// returns false, p is fetched up to 4 times, and then Refetch returns an error that reports this.
 //
 // Only an object, or what wraps one and has a method Refetch, can be fetched again: for all others,
 // such as local files, Refetch returns false.
@@ -29,7 +29,7 @@ type refetcher interface {
 	Refetch(p []byte, off int64, good func(p []byte) bool) (changed bool, err error)
 }
 
-// MostRefetches is how often an object is read again while other bytes come each time.
+// MostRefetches is the maximum number of further reads of an object whose bytes differ each time.
 const MostRefetches = 4
 
 var errUnstable = errors.New("other bytes arrive each time: they change in transit, in the network, a proxy or a faulty machine, and the object itself did not")
@@ -85,8 +85,8 @@ func (o *object) around() *object {
 	return &object{at: o.at, store: o.store, is: o.is, ctx: Around(o.ctx)}
 }
 
-// Around has what is opened with a context read from the store, around all caches. Blocks of what is
-// read are dropped from the cache in use.
+// Around returns a context with which opened objects are read from the store, bypassing all caches.
+// The blocks that are read are dropped from the cache in use.
 func Around(ctx context.Context) context.Context { return context.WithValue(ctx, aroundKey{}, true) }
 
 type aroundKey struct{}

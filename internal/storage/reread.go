@@ -7,13 +7,14 @@ import (
 	"io/fs"
 )
 
-// Reread calls read, which reads a file from its beginning. If it finds damage, and the file is an
-// object in a store, it is called again, with a context that has the object read around all caches:
-// the bytes may have changed in transit. The same error again is the object's own, and is returned;
-// while others come, read is called up to 4 times, and then the error says so.
+// Reread calls read, which reads a file from its beginning. If read reports damage and the file is
+// an object in a store, Reread calls it again with a context that bypasses all caches, in case the
+// bytes changed in transit. If the same error recurs, the object itself is damaged, and Reread
+// returns the error. While the errors differ, Reread calls read up to 4 more times and then returns
+// an error that reports this.
 //
-// Damage is every error but those of the system, of requests and of the context. What read did
-// before an error must not matter.
+// All errors count as damage except errors of the system, of requests and of the context. Side
+// effects of a failed read must not matter.
 func Reread(ctx context.Context, path string, read func(context.Context) error) error {
 	err := read(ctx)
 	if err == nil || !Remote(path) || AroundCaches(ctx) {

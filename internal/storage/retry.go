@@ -11,15 +11,14 @@ import (
 	"github.com/tfrec/tfrec/internal/par"
 )
 
-// tries is how often in a row a request may fail without a byte gained. At one
-// answer in five refused, a billion requests go well; the pauses add up to about
-// a minute, which a server that restarts needs.
+// tries is the number of consecutive attempts of a request that may fail without progress. If one
+// answer in five is an error, a billion requests succeed. The pauses add up to about a minute,
+// which a server needs to restart.
 const tries = 12
 
-// pause is how long to wait before a request is made again for the nth time: a
-// random time below a bound that doubles up to 8 s, so that many readers of one
-// overloaded server spread out ("full jitter", Brooker, Exponential Backoff And
-// Jitter, AWS Architecture Blog, 2015).
+// pause returns the time to wait before the nth repetition of a request: a random time below a
+// bound that doubles up to 8 s, so that many readers of one overloaded server spread out ("full
+// jitter", Brooker, Exponential Backoff And Jitter, AWS Architecture Blog, 2015).
 func pause(ctx context.Context, n int) time.Duration {
 	longest, ok := ctx.Value(longestPause{}).(time.Duration)
 	if !ok {
@@ -44,8 +43,8 @@ func Retry[T any](ctx context.Context, request func(context.Context) (T, error))
 	return retryLong(ctx, func(ctx context.Context, _ func(time.Duration)) (T, error) { return request(ctx) })
 }
 
-// retryLong is Retry for requests that may take longer than a server may be silent, as long as
-// something happens: alive says how long the next silence may be.
+// retryLong is Retry for requests that may take longer than a server's silence limit while they
+// make progress: alive sets how long the next silence may be.
 func retryLong[T any](ctx context.Context, request func(ctx context.Context, alive func(time.Duration)) (T, error)) (T, error) {
 	return retryTurns(ctx, func() (turn, error) { return turn{}, nil }, request)
 }
@@ -73,7 +72,7 @@ func retryTurns[T any](ctx context.Context, take func() (turn, error), request f
 
 var errSilent = errors.New("the server did not answer in time")
 
-// Look returns what a store says of an object, with [Retry].
+// Look returns the properties of an object, with [Retry].
 func Look(ctx context.Context, s Store, name string) (Object, error) {
 	take := func() (turn, error) { return takeTurn(ctx, s) }
 	return retryTurns(ctx, take, func(ctx context.Context, _ func(time.Duration)) (Object, error) { return s.Stat(ctx, name) })
@@ -87,7 +86,7 @@ func once[T any](ctx context.Context, request func(context.Context, func(time.Du
 	v, err := request(ctx, func(d time.Duration) { watch.Reset(d) })
 	if err != nil && context.Cause(ctx) == errSilent {
 		noteSilence("", network.Load().silence)
-		err = errSilent // and not that a context was cancelled, which nobody asks again for
+		err = errSilent // a context.Canceled would not be retried
 	}
 	return v, err
 }

@@ -14,16 +14,16 @@ import (
 	"time"
 )
 
-// Store holds objects by name: a bucket, seen through what all object stores
-// have in common. Its methods may be called by several goroutines at the same
-// time. What is not there is an error that unwraps to fs.ErrNotExist, what is
-// refused one that unwraps to fs.ErrPermission; errors hold no credentials.
+// Store holds objects by name. It is the subset of a bucket's features that all object stores have
+// in common. Its methods may be called by several goroutines at the same time. Errors unwrap to
+// fs.ErrNotExist for objects that do not exist and to fs.ErrPermission where access is denied, and
+// contain no credentials.
 type Store interface {
 	// List yields the objects whose names begin with prefix, in the order of their names, a page in
 	// memory at a time. Unless deep is set, everything after the first slash after the prefix is
 	// yielded as one Object, with a name that ends in the slash.
 	List(ctx context.Context, prefix string, deep bool) iter.Seq2[Object, error]
-	// Stat returns what is known of an object.
+	// Stat returns the properties of an object.
 	Stat(ctx context.Context, name string) (Object, error)
 	// Open opens length bytes of an object from offset on, or fewer at its end, and describes the
 	// object. It returns ErrChanged if version, from List, Stat or Open, is not empty and not the
@@ -37,7 +37,7 @@ type Store interface {
 	Remove(ctx context.Context, name string) error
 }
 
-// CreateOptions say how an object is made.
+// CreateOptions are the options of Store.Create.
 type CreateOptions struct {
 	// Replace puts the object in the place of what has its name. Without it, Commit
 	// returns an error that unwraps to fs.ErrExist when something has.
@@ -93,8 +93,8 @@ type Object struct {
 	// Version changes with the contents: an ETag, a generation or, if a store has neither, time and
 	// size. Lists have it, too, except for directories.
 	Version string
-	// Sum is the checksum, if the store states one, of what Open was asked for, or of all of the
-	// object, from Stat.
+	// Sum is a checksum, if the store states one: from Open, of the requested range; from Stat, of
+	// the whole object.
 	Sum Sum
 }
 
@@ -102,7 +102,7 @@ type Object struct {
 // when they were written, and their size.
 const Modified = "modified "
 
-// ErrChanged says that an object is not any more what it was.
+// ErrChanged means that an object has changed since it was listed or opened.
 var ErrChanged = errors.New("the object was replaced or removed after it was listed or opened: do not change the input while it is read, and start again")
 
 // Opener opens the store that a URL's host names: a bucket or a container.

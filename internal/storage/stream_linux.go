@@ -2,8 +2,8 @@ package storage
 
 import "golang.org/x/sys/unix"
 
-// abandoned reports whether somebody had a FIFO open for writing since it was opened,
-// and nobody has any more.
+// abandoned reports whether a FIFO has had writers since it was opened, and all of them have closed
+// it.
 func abandoned(fd uintptr) bool {
 	p := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
 	n, err := unix.Poll(p, 0)

@@ -17,8 +17,8 @@ import (
 type Sum struct {
 	Kind  SumKind
 	Value string // the bytes, with the first one first
-	// Guessed says that the store does not promise it to be one of the contents. Bytes that come
-	// twice without it are taken: then it is something else.
+	// Guessed means that the store does not guarantee that it is a checksum of the contents. If the
+	// same bytes arrive twice and do not match, they are accepted: Value is then something else.
 	Guessed bool
 }
 
@@ -54,7 +54,7 @@ func SumOf(kind SumKind, data []byte) Sum {
 // holds reports whether s is the checksum of data, or none.
 func (s Sum) holds(data []byte) bool { return s.Kind == "" || SumOf(s.Kind, data).Value == s.Value }
 
-// changedError says that what came of an object is not what the store has.
+// changedError is the error for received bytes that do not match the store's checksum.
 type changedError struct {
 	kind   SumKind
 	always bool // the same bytes came each time
@@ -68,7 +68,7 @@ func (e *changedError) Error() string {
 	return fmt.Sprintf("the bytes that arrive do not have the checksum that the store states (%s): %s", e.kind, why)
 }
 
-// mostAlike is how often the same bytes come before a checksum that is not theirs is an error.
+// mostAlike is the number of times that the same bytes must arrive before a mismatch is an error.
 const mostAlike = 3
 
 // checked has get fill data with what begins at off. While that does not have the checksum that
@@ -116,8 +116,8 @@ type guesses struct {
 	wrong atomic.Int32 // how many were not
 }
 
-// useless reports whether it is no use to look at them: such as the ETags of a store that are random,
-// for which each object would be read twice.
+// useless reports whether guessed checksums of the store are not worth checking. Where ETags are
+// random, for example, checking would read each object twice.
 func (g *guesses) useless() bool { return !g.right.Load() && g.wrong.Load() >= 3 }
 
 var allGuesses sync.Map // by Store

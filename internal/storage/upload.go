@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// Sender makes the requests of one upload, each of them once: the caller retries. Errors are those
-// of a Store, and ErrGone.
+// Sender makes the requests of one upload, each of them once: the caller retries. It returns the
+// same errors as a Store, and ErrGone.
 type Sender interface {
 	// Put makes the object in one request.
 	Put(ctx context.Context, data *Payload) (Object, error)
@@ -31,7 +31,7 @@ type Sender interface {
 	FindOwn(ctx context.Context) (Object, error)
 }
 
-// ErrGone says that a store knows nothing of an object's parts any more.
+// ErrGone means that the store has no parts of an object any more.
 var ErrGone = errors.New("the unfinished upload of the object is gone: another process discarded it, or made an object of this name in the meantime")
 
 // An object that ends within the first part is made by one request. Parts grow with
@@ -47,8 +47,8 @@ const (
 
 func sentSize(n int) int { return firstSent << min(n/growsAfter, growsTimes) }
 
-// AtOnce is how many parts of one object are on their way at a time, where a store takes
-// parts in any order.
+// AtOnce is the number of parts of an object to send at a time, where a store accepts parts in any
+// order.
 const AtOnce = 4
 
 // MaxUploading bounds the memory of parts being sent, of all objects together, in bytes. The part
@@ -124,7 +124,7 @@ func (u *upload) fill(p []byte) int {
 	return n
 }
 
-// recycle gives back what a part took, which nobody uses any more.
+// recycle returns the buffer of a part to its pool. The caller must not use it any more.
 func recycle(buffer []byte) {
 	if cap(buffer) == firstSent {
 		sendBuffers.Put((*[firstSent]byte)(buffer[:firstSent]))
@@ -225,9 +225,9 @@ func (u *upload) commit() (Object, error) {
 	})
 }
 
-// own takes the response to a request that makes an object. If an object of the name exists, or the
-// parts are missing, own checks whether that is what this upload made: an earlier response may have
-// been lost, or something on the way may have sent the request twice.
+// own handles the response to a request that makes an object. If an object of the name exists or
+// the parts are missing, own checks whether this upload made that object: an earlier response may
+// have been lost, or the request may have been duplicated on the way.
 func own(ctx context.Context, s Sender, is Object, err error) (Object, error) {
 	if errors.Is(err, fs.ErrExist) || errors.Is(err, ErrGone) {
 		if found, e := s.FindOwn(ctx); !errors.Is(e, fs.ErrNotExist) {
@@ -237,7 +237,7 @@ func own(ctx context.Context, s Sender, is Object, err error) (Object, error) {
 	return is, err
 }
 
-// cleanupTimeout is how long Abort may take.
+// cleanupTimeout bounds the time of Abort.
 const cleanupTimeout = 10 * time.Second
 
 // Abort implements Upload.
@@ -251,7 +251,7 @@ func (u *upload) Abort() {
 	}
 	ctx, cancel := Cleanup(u.ctx, cleanupTimeout)
 	defer cancel()
-	// Unfinished finds what is left after that.
+	// Unfinished finds leftovers if this fails.
 	Retry(ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, u.sender.Discard(ctx) })
 }
 

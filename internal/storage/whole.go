@@ -24,13 +24,13 @@ func Whole(f File) File {
 type whole struct {
 	*object
 	read int64     // bytes that sum has seen
-	sum  hash.Hash // nil before the first part has been read, or if there is no checksum
+	sum  hash.Hash // nil before the first part has been read, or without a checksum
 	want Sum
 	held []byte // the beginning, before it is known how to check it
 	lost bool   // the object is not read as a whole, or has no checksum
 }
 
-// wholeError says that all of an object came, and not as the store has it.
+// wholeError means that an object was read in full and does not match the store's checksum.
 type wholeError struct{ got, want Sum }
 
 func (e *wholeError) Error() string {

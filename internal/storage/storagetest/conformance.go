@@ -22,9 +22,9 @@ type Traits struct {
 	Names []string
 	// Part is the size of a part, in bytes, around which uploads are tried.
 	Part int
-	// Listed is how many objects are listed. Default: 20.
+	// Listed is the number of objects in the test of List. Default and minimum: 20.
 	Listed int
-	// UploadsOfAll says that the store lists unfinished uploads of the whole bucket, and not those of
+	// UploadsOfAll means that the store lists unfinished uploads only for the whole bucket, not for
 	// a prefix, as MinIO does.
 	UploadsOfAll bool
 }

@@ -17,10 +17,10 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// Distant is a Store at the other end of a network: requests take time, some of them fail, before or
-// after they are carried out, and some lists are those of a while ago. As a cloud's, it repeats the
-// requests that package storage leaves to it. What happens to a request depends on the seed, its
-// kind and name, and how often it was made before. Within testing/synctest the time is free.
+// Distant is a Store at the other end of a network: requests take time, some fail before or after
+// they are carried out, and some lists are out of date. Like a cloud's client, it repeats the
+// requests that package storage does not. The faults of a request depend on the seed, its kind and
+// name, and the number of times it was made before. Within testing/synctest the time is free.
 //
 //	d := &storagetest.Distant{Store: storagetest.New(), Seed: 1, Latency: 20 * time.Millisecond, Faults: 0.1, Stale: 0.1, Age: time.Second}
 //	storage.Register("mem", func(context.Context, string) (storage.Store, error) { return d, nil })
@@ -28,15 +28,15 @@ type Distant struct {
 	*Store
 	Seed    uint64
 	Latency time.Duration // of a request on average; one in a hundred takes 20 times as long
-	Steady  bool          // Latency is that of each request
+	Steady  bool          // every request takes exactly Latency
 	Faults  float64       // share of the requests that fail, half of them after they are carried out
 	Stale   float64       // share of the lists that are Age old
 	Age     time.Duration
 
-	// Serves is how many requests for ranges are carried out at a time: others are refused. Default:
-	// any number.
+	// Serves is the maximum number of concurrent requests for ranges. Further ones fail. Default:
+	// no limit.
 	Serves int
-	// Bandwidth is how many bytes a second arrive, of all ranges together. Default: any number.
+	// Bandwidth is the total speed of all ranges in bytes a second. Default: no limit.
 	Bandwidth int64
 
 	mu     sync.Mutex
@@ -48,7 +48,7 @@ type Distant struct {
 	marks  map[string]*distantSender // who made an object
 	ranges Ranges
 	serves int       // requests for ranges that are carried out now
-	free   time.Time // when the last range asked for so far has arrived
+	free   time.Time // when the last range requested so far has arrived
 }
 
 // Ranges are the requests for ranges of objects.
@@ -58,14 +58,14 @@ type Ranges struct {
 	First, Last time.Time // when the first one was made, and the last one ended
 }
 
-// Ranges returns what requests for ranges there were.
+// Ranges returns statistics of the requests for ranges.
 func (d *Distant) Ranges() Ranges {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.ranges
 }
 
-// change is what a name stood for before it was written or removed.
+// change records the object, if any, that a name had before it was written or removed.
 type change struct {
 	at    time.Time
 	name  string
@@ -129,7 +129,7 @@ func (d *Distant) begin(ctx context.Context, kind, name string) (random *rand.Ra
 	return nil, nil, errDistant
 }
 
-// remember keeps what a name stands for, which is about to change. The caller holds d.mu.
+// remember records the object, if any, of a name that is about to change. The caller holds d.mu.
 func (d *Distant) remember(name string) {
 	d.Store.mu.Lock()
 	was, there := d.Store.objects[name]

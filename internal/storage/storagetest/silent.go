@@ -29,7 +29,7 @@ func NewSilent(s storage.Store, answers int) *Silent {
 // Silence returns a channel that is closed when the first request is not answered.
 func (s *Silent) Silence() <-chan struct{} { return s.silence }
 
-// Asked returns how many requests there were.
+// Asked returns the number of requests so far.
 func (s *Silent) Asked() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

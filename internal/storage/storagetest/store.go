@@ -19,8 +19,8 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// Store is a storage.Store in memory. Its lists and reads are consistent, as those of
-// the large clouds are: what was written before is seen.
+// Store is a storage.Store in memory. Like the large clouds, it is strongly consistent: lists and
+// reads reflect all earlier writes.
 type Store struct {
 	// Fault is called before each request, with its kind ("list", "stat", "open",
 	// "create", "write", "commit", "abort" or "remove") and the object's name, if it is not nil.
