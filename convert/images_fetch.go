@@ -68,8 +68,8 @@ func (s *imageSource) temp() (*os.File, error) {
 	return s.dir.TempFile("archive")
 }
 
-// imagesOf yields the images of shards that can be read, in order; those of all shards for nil. An
-// image with variants comes several times.
+// imagesOf yields the readable images of the given shards, in order; nil selects all shards. An
+// image with variants is yielded several times.
 func (s *imageSource) imagesOf(shards []int) iter.Seq[*origin.Image] {
 	if shards == nil {
 		for shard := range s.samples {
@@ -89,7 +89,7 @@ func (s *imageSource) Rest() {
 		s.ahead.Close()
 		s.ahead = nil
 	}
-	_ = s.Origin.Unload() // nobody reads its temporary files again
+	_ = s.Origin.Unload() // its temporary files are not read again
 }
 
 // begin requests the images of a shard whose tasks come next, unless that was done.
@@ -103,8 +103,8 @@ func (a *aheadOfShards) begin(shard int) {
 	})
 }
 
-// take returns the images of samples of the shard begun last, each with its partners, following those
-// of the previous call.
+// take returns the images of the next samples of the shard begun last, each with its partners. It
+// continues where the previous call ended.
 func (a *aheadOfShards) take(samples []sample.Sample) [][]*prefetch.Fetch {
 	taken := make([][]*prefetch.Fetch, len(samples))
 	for i, one := range samples {

@@ -14,8 +14,8 @@ import (
 	"github.com/tfrec/tfrec/internal/setdir"
 )
 
-// Outline implements plan.Source: keys, labels, file sizes, and what the listing has read; for a store
-// also versions, since all tasks see the same ones.
+// Outline implements plan.Source. It has keys, labels, file sizes, and the hashes that the listing
+// knows; for a store also versions, since all tasks see the same ones.
 func (s *imageSource) Outline(shard int) []byte {
 	var b []byte
 	add := func(one sample.Sample) {
@@ -162,7 +162,7 @@ func (s *imageSource) readUnknown(ctx context.Context, shard int) (hashes map[in
 
 // readInput is an image whose hash is not known.
 type readInput struct {
-	unmasked    string // the hash of the image, if only that of its mask is not known
+	unmasked    string // the hash of the image, if only the hash of its mask is unknown
 	hash        string
 	err         error        // why it cannot be read, if it is unread
 	image, mask setdir.Input // what was read; without a key if that does not reveal a later change

@@ -6,7 +6,7 @@ import (
 	"github.com/tfrec/tfrec/internal/option"
 )
 
-// table returns the options, with what the source decides about them.
+// table returns the options, with the values that the source decides.
 func (s *imageSource) table() option.Table {
 	d := options.Decided{
 		Splits: s.splitsBy, MovesObjects: s.Carried.MovesObjects(s.Options), WebDataset: s.WebDataset,

@@ -39,7 +39,7 @@ type rememberedHashes struct {
 	*sample.Set
 	images []hash128 // by image
 	masks  map[string]setdir.Input
-	// searched says that all states were searched, not only those of the planned shards.
+	// searched is set once the states of all shards were searched, not only of the planned ones.
 	searched bool
 }
 
@@ -67,8 +67,8 @@ func (s *imageSource) Recall(shards []int) *setdir.Recall {
 	}}
 }
 
-// searchAll looks for what the states of the planned shards lack, such as images that move to
-// another shard, in the states of all.
+// searchAll searches the states of all shards for hashes that the states of the planned shards do
+// not have, for example because an image moves to another shard.
 func (r *rememberedHashes) searchAll(dir *setdir.Dir) {
 	if !r.searched && !r.Options.HashInputs {
 		r.searched = true
@@ -134,8 +134,8 @@ func (r *rememberedHashes) known(image int32) string {
 	return hash + in.Hash
 }
 
-// ofImage returns the hash of an image and what is beside it, but not of its mask, if it need not
-// be read; empty otherwise.
+// ofImage returns the hash of an image and its other parts, without its mask, if it need not be
+// read; empty otherwise.
 func (r *rememberedHashes) ofImage(image int32) string {
 	if hash := r.images[image].text(); hash != "" {
 		return hash

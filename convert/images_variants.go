@@ -19,8 +19,8 @@ import (
 // ImageVariants draws the variants of one image and moves its annotations with them, as [Images]
 // does, to look at without a set.
 type ImageVariants struct {
-	// Annotations is the name of what annotates the image: its path as COCO has it, and otherwise
-	// that of the file of annotations, below its directory; "" without annotations.
+	// Annotations names the source of the annotations of the image: its path in a COCO file, or
+	// otherwise the path of the file of annotations below its directory; "" without annotations.
 	Annotations string
 	// Faults are the annotations of the image that cannot be used, each with the reason.
 	Faults []string
@@ -36,17 +36,17 @@ type ImageVariant struct {
 	// Record is an Example of the objects that are left, and of the mask, with the features that
 	// [Images] stores of them.
 	Record []byte
-	// Dropped is how many of the objects are lost to crops, or hardly visible.
+	// Dropped is the number of objects that are lost to crops, or hardly visible.
 	Dropped int64
 }
 
-// NewImageVariants reads the annotations of the image of a key, its path below the source that
-// [Images] would convert, with "/". data is the image's file, and mask that of its mask of classes;
-// nil without. Of o it uses Augment.Policy, Seed, Codec, Annotations except Masks, Labels.Classes,
-// Workers and Note.
+// NewImageVariants reads the annotations of an image. key is the path of the image below the source
+// that [Images] would convert, with "/". data is the file of the image, and mask the file of its
+// mask of classes; nil without. Of o it uses Augment.Policy, Seed, Codec, Annotations except Masks,
+// Labels.Classes, Workers and Note.
 //
-// Annotations are found by the key, as those of a source's only image. It is an error if there are
-// none, or if several fit.
+// Annotations are found by the key, as if the image were the only one of a source. It is an error
+// if there are none, or if several fit.
 func NewImageVariants(ctx context.Context, key string, data, mask []byte, o ImageOptions) (*ImageVariants, error) {
 	if err := o.Annotations.Check(); err != nil {
 		return nil, err

@@ -43,10 +43,10 @@ func BeginTable(ctx context.Context, srcs []string, out string, o TableOptions) 
 	return plan.Begin(ctx, tables.New(srcs, o, stated.SplitsOfFiles), out)
 }
 
-// JoinImages joins what another process began with BeginImages, to make shards of it; it plans
-// again. Its arguments must be the same, except for Workers, Retries, Overwrite, HashInputs,
-// Depfile, Progress and Note. If the plans differ, the error says how: the input may look different
-// on this machine. The caller must Close the Job.
+// JoinImages joins the job that another process began with BeginImages, to make some of its shards.
+// It plans the conversion again. Its arguments must be the same, except for Workers, Retries,
+// Overwrite, HashInputs, Depfile, Progress and Note. If the plans differ, the error describes the
+// difference: the input may look different on this machine. The caller must Close the Job.
 func JoinImages(ctx context.Context, src, out string, o ImageOptions) (*Job, error) {
 	return plan.Join(ctx, &imageInput{o: &o, src: src}, out)
 }

@@ -6,35 +6,37 @@ import (
 
 // Options are common to conversions of all kinds of input. The zero value is a sensible default.
 //
-// What the set is:
+// The set:
 //   - Name of the dataset. Default: the source's base name in snake case.
 //   - Seed of all randomness: limit, split, shard and order. Default: 0.
 //   - Limit keeps the N samples with the smallest seeded hashes; 0 keeps all.
-//   - Splits by ratio. Default: those that the source states, or all samples in "train".
-//   - Shards per split, SplitShards by the name of a split, ShardsLike those of another set, which are
-//     kept within a factor of two. Default: about 128 MiB a shard, at least min(16, samples/64) and one.
+//   - Splits by ratio. Default: the splits of the source, or all samples in "train".
+//   - Shards per split, SplitShards by the name of a split, ShardsLike the numbers of shards of
+//     another set, which are kept within a factor of two. Default: about 128 MiB a shard, at least
+//     min(16, samples/64) and one.
 //   - Even cuts shards to equal lengths; adding a sample then moves others.
 //   - Compression of the shards. Default: none.
 //
-// What a run may do:
+// Checks:
 //   - MaxErrors is the number of unusable samples allowed. Default: none.
 //   - Overwrite replaces a set made with other options.
 //   - AllowShrink lets an update remove more than half of a set's samples.
 //   - Expect is the number of samples of the input; any other number is an error before anything is
 //     replaced.
 //
-// How it finds out what has changed, and works:
-//   - TrustTimes takes inputs of the same size and modification time for unchanged, HashInputs reads all.
+// The work:
+//   - TrustTimes takes inputs of the same size and modification time for unchanged, HashInputs
+//     reads all.
 //   - Workers is the number of goroutines that make records. Default: one per core.
 //   - Retries is the number of times that a failed shard is retried. Default: 0.
 //   - Task makes the run one of an array job, and Replan lets it abandon another plan.
 //   - DryRun plans and compares, and writes nothing; with Estimate it estimates bytes and time.
 //
-// What it tells:
+// Reports:
 //   - Progress, if not nil, is updated during the run.
 //   - Note, if not nil, is called with sentences about automatic choices, one call at a time.
-//   - Depfile is the path of a file that names the inputs of the set, for make and ninja; AlsoReads are
-//     further inputs.
+//   - Depfile is the path of a file that names the inputs of the set, for make and ninja; AlsoReads
+//     are further inputs.
 //   - Args are the arguments of the command, which are recorded.
 type Options = plan.Options
 
@@ -65,11 +67,12 @@ func ParseExpected(s string) (Expected, error) { return plan.ParseExpected(s) }
 // concurrently, repeatedly, on other machines, and with a different Count than before.
 type Task = plan.Task
 
-// TaskOf returns which of count tasks this process is, from the variables that an array job scheduler
-// sets, and says which it used: Slurm, Kubernetes, AWS Batch, Cloud Run, Google Batch, PBS, LSF and
-// Grid Engine. The number of tasks is always the caller's: a different number from the scheduler is an
-// error, because a job that resubmits a few of its tasks has other counts, and would assign the shards
-// differently. Finding no scheduler, or several that disagree, is an error.
+// TaskOf returns the index of this process among count tasks, from the variables that an array job
+// scheduler sets, and the name of the variable: Slurm, Kubernetes, AWS Batch, Cloud Run, Google
+// Batch, PBS, LSF and Grid Engine. The caller determines the number of tasks: a different number
+// from the scheduler is an error, because a job that resubmits a few of its tasks has other counts,
+// and would assign the shards differently. Finding no scheduler, or several that disagree, is an
+// error.
 func TaskOf(count int, lookup func(string) (string, bool)) (task Task, from string, err error) {
 	return plan.TaskOf(count, lookup)
 }

@@ -6,23 +6,24 @@ import (
 	"github.com/tfrec/tfrec/convert/internal/plan"
 )
 
-// Summary is the result of a run. Its JSON is what the command prints with --json.
+// Summary is the result of a run. The command prints its JSON with --json.
 //
-//   - Status is the outcome; Seconds is how long it took.
-//   - Samples is the number planned: Records, Errors and Filtered (dropped by options) together, less
-//     the Errors that are annotations of images with a record, or of none.
-//   - SkippedFiles are files of the source that are not images; LeftOut counts the parts of
-//     the source that the set does not have, by reason.
+//   - Status is the outcome; Seconds is the duration.
+//   - Samples is the number planned: Records, Errors and Filtered (dropped by options) together,
+//     less the Errors that are annotations of images with a record, or of none.
+//   - SkippedFiles are files of the source that are not images; LeftOut counts the parts of the
+//     source that the set does not have, by reason.
 //   - AnnotationCounts are nil for a set without objects.
-//   - Narrowed is the number of records whose image has 8 bits a sample and was made of one with more,
-//     or with floats.
-//   - AlphaDropped is the number of records whose image lost an alpha channel or transparent colour.
+//   - Narrowed is the number of records whose image has 8 bits a sample, and whose source has more
+//     bits or floats.
+//   - AlphaDropped is the number of records whose image lost an alpha channel or transparent
+//     colour.
 //   - Bytes of all shards, ShardsWritten and ShardsKept by this run, and Splits by name.
 //   - Decoder that the bytes depend on, and Decoded, the records by decoder if a backend decodes.
 //   - Fingerprint of the set.
 //   - Ledger is the path of the list of unusable samples, if the run failed because of them.
-//   - Task is set for a task of an array job: all counts are then those of its share.
-//   - Plan is set with Options.DryRun alone.
+//   - Task is set for a task of an array job: all counts then cover only its share.
+//   - Plan is set only with Options.DryRun.
 type Summary = plan.Summary
 
 // SplitSummary has the Records and Shards of one split.
@@ -43,7 +44,7 @@ type Status = plan.Status
 const (
 	Written  = plan.Written  // "written": a new set
 	UpToDate = plan.UpToDate // "up_to_date": nothing to do: the set is up to date
-	Resumed  = plan.Resumed  // "resumed": finished what an earlier run began
+	Resumed  = plan.Resumed  // "resumed": completed an interrupted run
 	Updated  = plan.Updated  // "updated": redid what changed in the input
 	Failed   = plan.Failed   // "failed": more unusable samples than allowed
 	Planned  = plan.Planned  // "planned": nothing: Options.DryRun
@@ -53,7 +54,7 @@ const (
 // samples Planned, those Done of them, and the Errors among these; BytesIn read from the input and
 // BytesOut framed, before compression; the Shards in all, those Kept from earlier runs and those
 // Finished by this one. With CSVOptions.Shuffle, ToScan is the number of samples to read before the
-// first is done, and Scanned is how many were.
+// first is done, and Scanned the number of these that were read.
 type Progress = plan.Progress
 
 // Plan describes the work of a run, as determined with Options.DryRun: the Name and Seed of the
@@ -72,8 +73,8 @@ type PlanShard = plan.PlanShard
 type Estimate = plan.Estimate
 
 // BadSamplesError means that more samples were unusable than Options.MaxErrors allows, or that none
-// is left. Samples are the unusable ones, sorted by key, Causes explain what many of them have in
-// common, Ledger is the path of the file that lists them, and Summary that of the run. Finished
+// is left. Samples are the unusable ones, sorted by key, Causes explain errors that many of them
+// share, Ledger is the path of the file that lists them, and Summary describes the run. Finished
 // shards are kept, so that after the input is corrected a run only remakes the shards of these
 // samples.
 type BadSamplesError = plan.BadSamplesError
@@ -82,7 +83,8 @@ type BadSamplesError = plan.BadSamplesError
 // Missing are not there.
 type MissingShardsError = plan.MissingShardsError
 
-// FinalizeOptions are the options of Finalize: MaxErrors, by default that of the tasks, and Note.
+// FinalizeOptions are the options of Finalize: MaxErrors, by default the limit of the tasks, and
+// Note.
 type FinalizeOptions = plan.FinalizeOptions
 
 // Finalize makes a set of the shards that the tasks of an array job have made in the directory out:

@@ -10,22 +10,22 @@ import (
 
 // CSVOptions configure how tables of CSV become records. They embed Options.
 //
-// How files are read:
+// Reading:
 //   - Delimiter between fields. Default: detected from the first lines of each file.
 //   - NoHeader means that the first row is data; Columns then names all columns.
 //   - MaxRow is the maximum length of a row in bytes. Default: 64 MiB.
 //
-// What columns become:
-//   - Types of columns by name. Default: int64 when all values are integers, float when all are numbers,
-//     and bytes otherwise.
-//   - Missing says how to handle missing values, and MissingValues how they are spelled. Default:
+// Columns and rows:
+//   - Types of columns by name. Default: int64 when all values are integers, float when all are
+//     numbers, and bytes otherwise.
+//   - Missing is the treatment of missing values, and MissingValues are their spellings. Default:
 //     MissingDrop, and the empty field, NA, N/A, NULL and null.
 //   - Drop names columns that are left out, and Vectors packs columns into one feature each.
-//   - Label is the column with the label, Vocab maps labels to ids, Vocabulary names them in the order of
-//     ids, and LabelOffset is the number of background names before them.
+//   - Label is the column with the label, Vocab maps labels to ids, Vocabulary names them in the
+//     order of ids, and LabelOffset is the number of background names before them.
 //   - Key is the column that identifies a row in the ledger. Default: file and line.
-//   - Shuffle puts the rows of a split into a random order, with up to Memory bytes (512 MiB), and else on
-//     disk. Default: the order of the input.
+//   - Shuffle puts the rows of a split into a random order, with up to Memory bytes (512 MiB), and
+//     beyond that on disk. Default: the order of the input.
 type CSVOptions = tables.CSVOptions
 
 // TableOptions configure how tables of any format become records. They embed CSVOptions, of which
@@ -33,21 +33,21 @@ type CSVOptions = tables.CSVOptions
 // are text, and add the Format of all files. Default: inferred from the content of each.
 type TableOptions = tables.TableOptions
 
-// CSV converts the tables that srcs name, files or globs, into a set in the directory out. They are
-// read in the given order, those of a glob in the order of their names, and must have the same
-// columns.
+// CSV converts the tables that srcs name, files or globs, into a set in the directory out. Sources
+// are read in the given order, and the files of a glob in the order of their names. All tables must
+// have the same columns.
 func CSV(ctx context.Context, srcs []string, out string, o CSVOptions) (*Summary, error) {
 	return tables.CSV(ctx, srcs, out, o, stated.SplitsOfFiles)
 }
 
-// Table converts the tables that srcs name, files or globs, into a set in the directory out. They
-// are read in the given order, those of a glob in the order of their names, and are of one format.
-// CSV files must have the same columns. In all other formats a column that a file lacks is missing
-// in its rows; a column of integers here and of floats there is one of floats, and any other
-// difference between kinds is an error.
+// Table converts the tables that srcs name, files or globs, into a set in the directory out.
+// Sources are read in the given order, and the files of a glob in the order of their names. All
+// tables must have one format. CSV files must have the same columns. In all other formats, rows of
+// a file without a column have no value for it, a column with integers in some files and floats in
+// others becomes a column of floats, and any other difference between kinds is an error.
 //
-// A column becomes a feature of its kind, and a list of values one of as many. A missing value
-// (null) is none, which Missing handles; an empty list is a feature without values.
+// A column becomes a feature of its kind, and a list becomes a feature with a value per element.
+// Missing decides how a missing value (null) is stored; an empty list is a feature without values.
 func Table(ctx context.Context, srcs []string, out string, o TableOptions) (*Summary, error) {
 	return tables.Table(ctx, srcs, out, o, stated.SplitsOfFiles)
 }
@@ -65,7 +65,7 @@ const (
 // ParseColumnType parses "int64", "float" or "bytes".
 func ParseColumnType(s string) (ColumnType, error) { return tables.ParseColumnType(s) }
 
-// MissingPolicy says how to handle missing values.
+// MissingPolicy is the treatment of missing values.
 type MissingPolicy = tables.MissingPolicy
 
 // The policies for missing values.

@@ -89,8 +89,8 @@ func PutWork(m *Work) {
 	}
 }
 
-// held is approximately how many bytes wait for the backend or for encoding, including what the
-// backend will produce.
+// held is the approximate number of bytes that wait for the backend or for encoding, including the
+// expected output of the backend.
 func (m *Work) held() int {
 	n := len(m.out.data) + m.input
 	if m.waits {

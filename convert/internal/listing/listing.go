@@ -54,7 +54,7 @@ func (l *Listing) RefuseLosses(o *options.ImageOptions) error {
 		switch {
 		case !e.Reason.Loses():
 		case e.Reason == account.Splits && len(o.Splits) > 0, e.Reason == account.Labels && o.Labels.None:
-			// asked for
+			// left out on request
 		default:
 			losses = append(losses, e.String())
 		}

@@ -251,8 +251,8 @@ func agree(p *origin.Image, by string, others ...statement) (string, error) {
 	return split, nil
 }
 
-// accountForLists adds the files that may state splits, and are not used for that or for something
-// else. Unless the splits of images are stated otherwise, those of lists that are not used are lost.
+// accountForLists adds the files that may state splits, but are not used for that or for another
+// purpose. Unless the splits of images are stated otherwise, the splits of unused lists are lost.
 func (l *Listing) accountForLists(o *options.ImageOptions, lists *stated.SplitLists, otherwise bool) {
 	for _, f := range l.Stating {
 		switch {

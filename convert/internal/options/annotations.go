@@ -11,9 +11,9 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// AnnotationSpec names the files that describe the contents of images: objects with boxes and regions,
-// or a class for each pixel. Records then have the features of TensorFlow's Object Detection API,
-// and those of DeepLab.
+// AnnotationSpec names the files that describe the contents of images: objects with boxes and
+// regions, or a class for each pixel. Records then have the features of TensorFlow's Object
+// Detection API and of DeepLab.
 type AnnotationSpec struct {
 	// Files have the objects of the images: all of them of one format. Records then have lists of
 	// objects, in place of the labels that LabelSpec gives; LabelSpec.Classes gives the order of

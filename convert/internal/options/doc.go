@@ -1,3 +1,3 @@
-// Package options says what can be asked of a conversion of images: the options with their defaults,
-// what they may not be together, and what follows from them alone.
+// Package options defines the options of a conversion of images: their defaults, the combinations
+// that are not allowed, and the values that follow from them alone.
 package options

@@ -12,8 +12,8 @@ import (
 type EncodeSpec struct {
 	// Format of the stored image. Default: Keep, or JPEG if an option changes pixels.
 	Format Encoding
-	// Channels of the stored image: 1, 3, or 0 for those of the source (3 for Raw and Float32,
-	// whose shape must not vary).
+	// Channels of the stored image: 1, 3, or 0 to keep the channels of the source (3 for Raw and
+	// Float32, whose shape must not vary).
 	Channels int
 	// Quality of JPEG, 1 to 100. Default: 95.
 	Quality int

@@ -48,8 +48,9 @@ func (f FeatureSpec) String() string {
 	return f.Name + ":" + string(f.Type)
 }
 
-// checkFeatures returns an error for features that a record cannot have: names that are empty, given
-// twice, or those of the image's own features, which taken reports.
+// checkFeatures returns an error for features that a record cannot have: those with an empty name,
+// with a name that is given twice, or with the name of one of the image's own features, which taken
+// reports.
 func checkFeatures(field optname.Name, features []FeatureSpec, taken func(key string) bool) error {
 	seen := make(map[string]bool, len(features))
 	for _, f := range features {

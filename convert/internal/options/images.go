@@ -51,25 +51,25 @@ type ImageOptions struct {
 
 	// Codec configures decoding, and which images are refused.
 	Codec augment.CodecOptions
-	// Memory bounds what the images in progress take together, over all workers, in bytes: their
+	// Memory bounds the total size of the images in progress, over all workers, in bytes: their
 	// files, pixels and records. Images that are requested ahead from a store count, and take up to
 	// a quarter of it. An image that takes more by itself is processed alone. The set does not
-	// depend on it. Default: a quarter of the memory available to this process (that of
-	// the machine or its control group, or GOMEMLIMIT if that is less; 2 GiB is assumed if the
-	// machine does not report it).
+	// depend on it. Default: a quarter of the memory available to this process (of the machine or
+	// its control group, or GOMEMLIMIT if that is less; 2 GiB is assumed if the machine does not
+	// report it).
 	Memory int64
 	// Backend draws, resizes and normalises decoded images. It does not affect the set: all
 	// backends make the same bytes. Default: [augment.CPU].
 	Backend augment.Backend
-	// BackendDecodes lets Backend, which must have a method Decoder like that of package gpu,
-	// decode common JPEGs (Usual in [augment.Info]), after our own check for damage. The set is
-	// then made with that decoder, followed by that of Codec, and each record names the one that
-	// decoded it.
+	// BackendDecodes lets Backend, which must have a method Decoder like the backend of package
+	// gpu, decode common JPEGs (Usual in [augment.Info]), after our own check for damage. The
+	// decoder of the set is then that decoder followed by the decoder of Codec, and each record
+	// names the one that decoded it.
 	BackendDecodes bool
 }
 
-// Complete fills in defaults and returns an error for invalid options. Columns says that the source
-// may have a column of labels.
+// Complete fills in defaults and returns an error for invalid options. columns reports that the
+// source may have a column of labels.
 func (o *ImageOptions) Complete(columns bool) error {
 	if err := o.Check(); err != nil {
 		return err
@@ -141,7 +141,7 @@ func (o *ImageOptions) RecordSize(size int64) int64 {
 	if !o.Resizes() && (o.Encode.Format == Keep || o.Encode.Format == JPEG) {
 		return size + features
 	}
-	const wide, high = 500, 375 // an ImageNet image, for lack of a better guess
+	const wide, high = 500, 375 // the average size of an ImageNet image; the real size is unknown
 	w, h := wide, high
 	if o.Resizes() {
 		g := o.Resize.Geometry(wide, high)
@@ -273,8 +273,8 @@ type ArchiveFormat string
 
 // The formats of archives.
 const (
-	// AutoFormat is WebDataset if an image in an archive has a .cls or .json member beside it, and
-	// Files otherwise.
+	// AutoFormat is WebDataset if an archive has a .cls or .json member with the name of an image,
+	// and Files otherwise.
 	AutoFormat ArchiveFormat = "auto"
 	// Files are the files of a directory tree.
 	Files ArchiveFormat = "files"

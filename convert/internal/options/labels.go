@@ -19,8 +19,8 @@ type LabelSpec struct {
 	// PathColumn and Column name the columns of File with paths and labels, case-insensitively.
 	// Default: path, file, filename, file_name, image, image_path or id; and label, class, target,
 	// category or tags. A column whose cells are paths of images, and the only other one, need no
-	// such names. Column also names that of a source of Parquet or Arrow files, with the same
-	// meaning of labels.
+	// such names. Column also names the label column of a source of Parquet or Arrow files, with
+	// the same meaning of labels.
 	PathColumn, Column string
 	// PathSuffix is appended to paths in File that do not end in it, such as ".jpg" to ids.
 	// Default: none.
@@ -38,15 +38,15 @@ type LabelSpec struct {
 	// are not read. Default: they are in Summary.LeftOut.
 	Strict bool
 	// Classes is a file with the names of all labels, in the order of their ids, one a line. In a
-	// line "FOLDER name", with a space or a tab, FOLDER is the label in the source, and name its
-	// text: such a line is not a label as a whole, and its first word is one. Records then have
-	// FOLDER as image/class/synset. Lines that all begin with another integer, which is no label
-	// that is a name, state the ids, and so does a label map of TensorFlow's Object Detection API.
-	// Labels that are integers and not names are ids of the file. Labels that are not in the file
-	// are an error, except -1, which stands for no label.
+	// line "DIRECTORY name", with a space or a tab, DIRECTORY is the label in the source, and name
+	// its text: such a line is not a label as a whole, and its first word is one. Records then have
+	// DIRECTORY as image/class/synset. Lines that each begin with a different integer state the
+	// ids, unless such an integer is itself the name of a label, and so does a label map of
+	// TensorFlow's Object Detection API. Labels that are integers and not names are ids of the
+	// file. Labels that are not in the file are an error, except -1, which means no label.
 	//
 	// Default: labels that are integers from 0 to 1,000,000 are ids, and ids between them are named
-	// by their numbers; with other integers there are no names. Names are sorted. Directories are
+	// by their numbers; other integers have no names. Names are sorted. Directories are
 	// names, too, but sort as numbers if they are all integers, so that 0 to N-1 map to themselves.
 	Classes string
 	// None stores no labels. With File, ImageOptions.Features are required.
@@ -55,8 +55,8 @@ type LabelSpec struct {
 	Offset int
 }
 
-// check returns an error for invalid fields; features says that File has further columns to use,
-// columns that the source may have a column of labels itself.
+// check returns an error for invalid fields. features reports that File has further columns to use,
+// columns that the source itself may have a column of labels.
 func (l *LabelSpec) check(features, columns bool) error {
 	switch {
 	case l.None && l.Offset != 0:

@@ -16,7 +16,7 @@ import (
 	"github.com/tfrec/tfrec/internal/size"
 )
 
-// Decided is what the input of a conversion decides about options that are recorded.
+// Decided has the values that the input of a conversion decides for recorded options.
 type Decided struct {
 	Splits           string // as in plan.OptionSplits
 	AnnotationFormat string // of AnnotationSpec.Files
@@ -318,7 +318,7 @@ func codecRows(c *augment.CodecOptions) []option.Option {
 	}
 }
 
-// storageRows are the options about what is stored, and with how much memory.
+// storageRows are the options for the stored features, and the memory that a run may use.
 func (o *ImageOptions) storageRows() []option.Option {
 	return []option.Option{
 		{

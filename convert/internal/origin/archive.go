@@ -19,9 +19,9 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// Archives is the origin of images that are members of archives: one, or those that a glob
-// matches. Members are read where they are. Those of compressed tars, which can only be read from
-// the start, are copied to a temporary file that holds the images of the shards being made.
+// Archives is the origin of images that are members of one archive, or of the archives that a glob
+// matches. Members are read in place. Members of compressed tars, which can only be read from the
+// start, are copied to a temporary file that holds the images of the shards being made.
 type Archives struct {
 	Src      storage.Location // as given: an archive or a glob
 	Archives []*archive.Archive
@@ -155,7 +155,7 @@ func VersionOf(in *archive.Archive) string {
 	return archiveVersion(f.String(), in.Change())
 }
 
-// EndsRun implements origin. What cannot be used is known to the listing: later errors are those of
+// EndsRun implements Origin. The listing knows the unusable members, so later errors are errors of
 // the archive.
 func (a *Archives) EndsRun(error) bool { return true }
 
@@ -223,7 +223,7 @@ func (a *Archives) tryCopy(ctx context.Context, in *archive.Archive, items []int
 
 func (a *Archives) Unload() error { return a.spill.close() }
 
-// Part is a member of a sample besides its image.
+// Part is a member of a sample other than its image.
 type Part struct {
 	Key  string // of the feature: the member's extension
 	Item int32  // in Archives.Members

@@ -9,7 +9,7 @@ import (
 // memory. Copies of an image share it: AddExtra changes it for one.
 type Extra struct {
 	Row       *Row              // of a table with features, or with lists of labels; else nil
-	Annotated *annotation.Image // what is drawn on it; nil if no file lists it
+	Annotated *annotation.Image // its annotations; nil if no file lists it
 	Mask      *Image            // in AnnotationSpec.Masks; nil without
 	Bad       *setdir.BadSample // why it is unusable, if the listing knows
 }
@@ -22,7 +22,7 @@ func (p *Image) Row() *Row {
 	return p.Extra.Row
 }
 
-// Annotated returns what is drawn on an image; nil if no file of annotations lists it.
+// Annotated returns the annotations of an image; nil if no file of annotations lists it.
 func (p *Image) Annotated() *annotation.Image {
 	if p.Extra == nil {
 		return nil
@@ -46,7 +46,8 @@ func (p *Image) Bad() *setdir.BadSample {
 	return p.Extra.Bad
 }
 
-// AddExtra returns what the image has from now on, to be added to, apart from copies of the image.
+// AddExtra gives the image its own copy of its extra data, and returns it for changes. Copies of
+// the image keep the previous data.
 func (p *Image) AddExtra() *Extra {
 	extra := new(Extra)
 	if p.Extra != nil {
@@ -62,7 +63,7 @@ type Row struct {
 	Features []byte  // an encoded Example; nil without ImageOptions.Features
 }
 
-// SourceID is the id of an image: that of its annotations, or else its key.
+// SourceID is the id of an image in its annotations, or else its key.
 func (p *Image) SourceID() string {
 	if p.Annotated() != nil && p.Annotated().ID != "" {
 		return p.Annotated().ID

@@ -21,7 +21,7 @@ type Origin interface {
 	Place() string
 	// Source is the file that an image is in, for the ledger: the same on every machine.
 	Source(p *Image) string
-	// Enter advises how to convert what is in a directory of the origin instead of all.
+	// Enter returns advice on how to convert only the contents of a directory of the origin.
 	Enter(dir string) string
 	// Remote reports whether reading an image waits for a network, so that images are requested
 	// ahead.
@@ -42,7 +42,7 @@ type Origin interface {
 	// larger buffer. The input identifies what was read, without its hash; its key is empty if that
 	// does not reveal a later change.
 	Read(ctx context.Context, p *Image, buf []byte) (data []byte, in setdir.Input, err error)
-	// Parts divides what read returned into the image and the features stored beside it.
+	// Parts divides the result of Read into the image and the features stored with it.
 	Parts(p *Image, data []byte) (image []byte, rest Beside)
 	// EndsRun reports whether an error of read has a reason other than the image itself: an I/O
 	// error, a missing permission, damage of an archive. Dropping such images would silently make
@@ -70,7 +70,7 @@ type bytesFeature struct {
 	Value []byte
 }
 
-// HashOf identifies an image and what is beside it in hexadecimal.
+// HashOf returns a hash of an image and its additional data, in hexadecimal.
 func HashOf(image []byte, rest *Beside) string {
 	if rest.Record != nil {
 		image = rest.Record // it has the image
@@ -82,7 +82,7 @@ func HashOf(image []byte, rest *Beside) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// withPart adds the hash of a part to that of an image.
+// withPart returns the hash of an image with a further part, given the hashes of both.
 func withPart(sum [16]byte, key string, part [16]byte) [16]byte {
 	b := append(sum[:len(sum):len(sum)], part[:]...)
 	return xxh3.Hash128(append(b, key...)).Bytes()

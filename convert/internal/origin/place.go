@@ -25,9 +25,9 @@ type Place struct {
 	Records   []shard.Source     // files of records
 }
 
-// PlaceOf looks at what a source names. Tables are found by the content of the first file;
-// records by their names or that content and, in a directory, by its manifest or the names in it,
-// unless records is set.
+// PlaceOf inspects the target of a source's path. It detects tables by the content of the first
+// file, and records by their names or that content and, in a directory, by its manifest or the
+// names in it. If records is set, everything but tables is read as records.
 func PlaceOf(ctx context.Context, src storage.Location, records bool) (Place, error) {
 	p := Place{At: src}
 	st, err := src.Stat(ctx)
@@ -56,7 +56,8 @@ func PlaceOf(ctx context.Context, src storage.Location, records bool) (Place, er
 	return p, err
 }
 
-// filesAt returns a file, or those that match it as a glob; err is that of looking for the file.
+// filesAt returns a file, or the files that match it as a glob; err is the result of looking for
+// the file.
 func filesAt(ctx context.Context, src storage.Location, err error) ([]storage.Location, error) {
 	switch {
 	case err == nil:
@@ -84,7 +85,7 @@ func lookInto(ctx context.Context, at storage.Location) (table, records bool) {
 	}
 	f, err := textfile.Open(ctx, at.Path())
 	if err != nil {
-		return false, false // whoever opens it next says why
+		return false, false // the next attempt to open it reports the error
 	}
 	_, frame := tfrecord.Framing{MaxRecord: 1 << 62}.Check(f.Head())
 	format := tablefile.FormatOfHead(f.Head())
@@ -97,7 +98,8 @@ var (
 	tableExtensions   = []string{".parquet", ".arrow", ".feather"}
 )
 
-// extensionOf returns the extension of a name in lower case, without that of a compression.
+// extensionOf returns the extension of a name in lower case, ignoring the extension of a
+// compression.
 func extensionOf(name string) string {
 	return path.Ext(strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(name), ".gz"), ".zst"))
 }

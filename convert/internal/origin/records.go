@@ -20,8 +20,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// Records is the origin of images that are a feature of TFRecords: those of a set, of a file,
-// or of the files that a glob matches. Records are read where they are. Those of compressed files,
+// Records is the origin of images that are a feature of TFRecords: the records of a set, of a file,
+// or of the files that a glob matches. Records are read in place. Records of compressed files,
 // which can only be read from the start, are copied to a temporary file that holds the records of
 // the shards being made.
 type Records struct {
@@ -202,7 +202,7 @@ func (r *Records) Parts(_ *Image, data []byte) ([]byte, Beside) {
 	return image, Beside{Record: data}
 }
 
-// EndsRun implements origin. What cannot be used is known to the listing: later errors are those of
+// EndsRun implements Origin. The listing knows the unusable records, so later errors are errors of
 // the file.
 func (r *Records) EndsRun(error) bool { return true }
 

@@ -153,6 +153,6 @@ func (r *Rows) Read(_ context.Context, p *Image, buf []byte) ([]byte, setdir.Inp
 
 func (r *Rows) Parts(_ *Image, data []byte) ([]byte, Beside) { return data, Beside{} }
 
-// EndsRun implements origin. What cannot be used is known to the listing: later errors are those of
-// the file.
+// EndsRun implements Origin. The listing knows the unusable rows, so later errors are errors of the
+// file.
 func (r *Rows) EndsRun(error) bool { return true }

@@ -100,8 +100,7 @@ func (t *Tree) Find(ctx context.Context, name string) (p *Image, reason string, 
 	return &Image{Path: name, Size: st.Size(), ModTime: st.ModTime().UnixNano(), Version: VersionAs([]byte(version), Version{})}, "", nil
 }
 
-// missing reports whether an error means that there is no such file, or that no file can have this
-// name.
+// missing reports whether an error means that a file does not exist, or that its name is not valid.
 func missing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENAMETOOLONG) || errors.Is(err, syscall.EINVAL)
 }

@@ -8,9 +8,9 @@ import (
 )
 
 // Version is the version of an image in a store, in an archive or on disk. A million ETags as text
-// would take 50 MB; those of the usual forms have no text of their own.
+// would take 50 MB, so versions in the usual forms are kept in binary.
 type Version struct {
-	Form   *versionForm // nil: there is no version
+	Form   *versionForm // nil: without a version
 	digits [16]byte     // of the form, two in a byte
 }
 
@@ -22,8 +22,8 @@ type versionForm struct {
 	after  string
 }
 
-// versionForms are how S3, Azure and Google name versions: MD5s and other ETags in quotes, and
-// generations, which are decimal; and those of files and archives on disk.
+// versionForms are the usual forms of versions: MD5s and other ETags in quotes and decimal
+// generations, as in S3, Azure and Google stores, and versions of files and archives on disk.
 var versionForms = [...]versionForm{
 	{`"`, 32, 'a', `"`},
 	{`"0x`, 15, 'A', `"`},
@@ -57,8 +57,8 @@ func archiveVersion(identity, change string) string {
 	return archiveOnDisk + identity[:archiveDigits] + f.String()[:archiveDigits]
 }
 
-// IsButForChange reports whether the version is this text, or is that of an archive on disk that
-// differs in its storage.Change only.
+// IsButForChange reports whether the version is this text, or the version of an archive on disk
+// that differs in its storage.Change only.
 func (v *Version) IsButForChange(text []byte) bool {
 	if v.Is(text) {
 		return true
@@ -68,8 +68,8 @@ func (v *Version) IsButForChange(text []byte) bool {
 	return strings.HasPrefix(is, archiveOnDisk) && len(text) == len(is) && string(text[:end]) == is[:end]
 }
 
-// VersionAs returns the version of an image. Text that is in none of the usual forms is kept;
-// images of one version share that of the last image.
+// VersionAs returns the version of an image. Text in none of the usual forms is kept, and shared
+// with the version of the previous image if both are equal.
 func VersionAs(text []byte, last Version) Version {
 	for i := range versionForms {
 		if v, ok := versionForms[i].parse(text); ok {

@@ -54,8 +54,9 @@ func (s *Placer) flipOf(o *Objects, i int) []int {
 	return s.Annotations.Flip
 }
 
-// placeKeypoints appends the keypoints of object i, as many as each object of the record has. Those
-// that are no longer in the image are not labelled. In a mirrored image left is right.
+// placeKeypoints appends the keypoints of object i, as many as each object of the record has.
+// Keypoints that were moved out of the image are not labelled. In a mirrored image left becomes
+// right.
 func (s *Placer) placeKeypoints(o *Objects, p *Mapping, image *annotation.Image, i int) {
 	count, from := s.keypointCount(o), len(o.keypoints)
 	if count == 0 {

@@ -70,8 +70,8 @@ func (k *recordKeypoints) of(i int, x, y func(share float32) float64) (points []
 	return k.points[from:len(k.points):len(k.points)], reason
 }
 
-// check returns an error if objects of a record are left out and it is not known which keypoints are
-// those of the others.
+// check returns an error if objects of a record are left out, but the keypoints of the other
+// objects cannot be determined.
 func (k *recordKeypoints) check(e *tfrecord.Example, boxes int) error {
 	if k.err != nil {
 		return fmt.Errorf("an object is left out, and nothing says which keypoints are its: %w", k.err)

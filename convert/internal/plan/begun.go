@@ -286,8 +286,8 @@ func (j *Job) finish(ctx context.Context) (*Summary, error) {
 	return sum, err
 }
 
-// stragglers is how long Run waits for joined processes with nothing left to do: they release the
-// directory on their own.
+// stragglers is the time for which Run waits for joined processes that have nothing left to do:
+// they release the directory on their own.
 const stragglers = 30 * time.Second
 
 // Close releases all resources. It cancels running calls of Make and waits for them, and may be

@@ -12,7 +12,7 @@ import (
 // Codecs identify the JPEG codecs that the bytes depend on.
 type Codecs struct{ Decoder, Encoder string }
 
-// ofBackend separates the decoder of a backend from that of the codec.
+// ofBackend separates the decoder of a backend from the decoder of the codec.
 const ofBackend = "; "
 
 // BackendDecoder returns the decoder of a set whose images a backend decodes, as far as it can, and a

@@ -34,8 +34,8 @@ func Run(ctx context.Context, in Input, out string) (*Summary, error) {
 	return sum, r.unfinished(ctx, err)
 }
 
-// planInto plans the run of a scanned input into a directory, with regard to what an earlier run
-// left there.
+// planInto plans the run of a scanned input into a directory, with regard to the results of an
+// earlier run there.
 func planInto(ctx context.Context, in Input, dir *setdir.Dir, began time.Time) (*run, *Previous, error) {
 	before, err := readPrevious(dir)
 	if err != nil {

@@ -116,8 +116,8 @@ func (r agreed) planned(staged, placed *setdir.Done) (done *setdir.Done, inPlace
 	return nil, false
 }
 
-// leftOut is what the manifest of a finalized set does not record and a second finalize reports
-// again: the samples and files that are not in it.
+// leftOut describes the samples and files that are not in a finalized set. The manifest does not
+// record them, and a second finalize reports them again.
 type leftOut struct {
 	Fingerprint string            `json:"fingerprint"` // of the set
 	Samples     int64             `json:"samples"`

@@ -120,7 +120,7 @@ func (r finishing) metadata(m *manifest.Manifest, ledger []byte) ([]file, error)
 	return append(files, file{manifest.File, data}), nil
 }
 
-// place removes what is stale, then writes the files that are not already in place, and reports
+// place removes stale files, then writes the files that are not already in place, and reports
 // whether anything changed.
 func (r finishing) place(before *Previous, files []file) (changed bool, err error) {
 	stale, err := before.stale(r.dir, r.remaining(files))

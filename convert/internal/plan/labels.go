@@ -110,8 +110,8 @@ func (o *Options) WithoutMissing(of []string, remedy string) []string {
 	return of
 }
 
-// orderLabels returns the unique label names in id order, and notes where ids differ from what the
-// names suggest. Ids begin at offset, which the given option sets.
+// orderLabels returns the unique label names in id order, and notes where ids differ from the
+// numbers in the names. Ids begin at offset, which the given option sets.
 func (o *Options) orderLabels(names []string, offset int, option optname.Name) []string {
 	names = labels.Sort(names)
 	if note := labels.Note(names, offset, option); note != "" {

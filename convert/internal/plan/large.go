@@ -27,7 +27,7 @@ var largeFrames struct {
 	free []weak.Pointer[[]byte]
 }
 
-// GetLarge returns a buffer for the frame of an array of n bytes. Its size is at most twice what is
+// GetLarge returns a buffer for the frame of an array of n bytes. It is at most twice as large as
 // needed.
 func GetLarge(n int64) []byte {
 	n += LargeHead + LargeTail

@@ -46,7 +46,8 @@ func (o *Options) setRows(splits string) []option.Option {
 	}
 }
 
-// runRows are the options about what a run may do.
+// runRows are the options for the checks of a run: unusable samples, the number of samples, and
+// replacing a set.
 func (o *Options) runRows() []option.Option {
 	return []option.Option{
 		{

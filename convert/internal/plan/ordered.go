@@ -9,8 +9,8 @@ import (
 	"github.com/tfrec/tfrec/internal/par"
 )
 
-// heldBytes bounds what is made and not yet written: above it, only the piece to be written next is
-// begun. The pieces in progress, one per worker, come in addition.
+// heldBytes bounds the size of finished pieces that are not yet written: above it, only the piece
+// to be written next is begun. The pieces in progress, one per worker, come in addition.
 const heldBytes = 64 << 20
 
 // window is the number of pieces that wait for their turn, and of those that wait for the goroutine of
@@ -18,11 +18,11 @@ const heldBytes = 64 << 20
 func window(workers int) int { return 2*workers + 2 }
 
 // ordered runs tasks on workers goroutines and hands their pieces to consume in the order of the
-// tasks. At most window pieces wait for consume, and the size of all that are not freed is bounded by
-// bytes, so memory is bounded whatever the number of tasks. What tasks reserve for their work
-// ([Piece.Reserve]) plus the size of the pieces is bounded by memory; 0 is no bound. consume sees to
-// it that each piece is freed, at once or later, unless it returns an error. The error is the first
-// one in the order of the tasks, or ctx's.
+// tasks. At most window pieces wait for consume, and bytes bounds the size of all pieces that are
+// not freed, so memory is bounded whatever the number of tasks. memory bounds the size of the
+// pieces plus the reservations of tasks ([Piece.Reserve]); 0 means no bound. consume must free each
+// piece, at once or later, unless it returns an error. The error is the first one in the order of
+// the tasks, or ctx's.
 func ordered(ctx context.Context, tasks iter.Seq2[numbered, error], workers, window int, bytes, memory int64, consume func(t numbered, p *Piece) error) error {
 	type slot struct {
 		numbered
@@ -74,8 +74,8 @@ type numbered struct {
 	run   Fill
 }
 
-// holding counts the bytes of pieces that are made and not yet freed, and what is reserved for
-// those in progress.
+// holding counts the bytes of finished pieces that are not yet freed, and the reservations for
+// pieces in progress.
 type holding struct {
 	mu    sync.Mutex
 	moved *par.Cond // signals that something was consumed or released, or waits
@@ -161,8 +161,9 @@ func (h *holding) made(p *Piece) {
 	}
 }
 
-// failed marks the task of a piece as no longer using its reservation. No other task gets it:
-// earlier tasks may still become the next to be consumed, and later ones are no longer needed.
+// failed marks the task of a piece as no longer using its reservation. Other tasks cannot use it:
+// earlier tasks may still become the next to be consumed, and the results of later ones are not
+// needed.
 func (h *holding) failed(p *Piece) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

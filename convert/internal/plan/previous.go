@@ -183,7 +183,7 @@ func (r *target) difference(p *Previous) string {
 	return ""
 }
 
-// askedShards returns Options.Shards of a run with these options.
+// askedShards returns the value of Options.Shards that a run with these options had.
 func askedShards(options map[string]json.RawMessage) string {
 	var bySplit map[string]int
 	switch {
@@ -269,8 +269,8 @@ func (r *run) removeOld(p *Previous) error {
 	return r.dir.Reset()
 }
 
-// announce records what this run intends to write, before it writes anything else; ledger says
-// whether that includes a ledger.
+// announce records the files that this run intends to write, before it writes anything else; ledger
+// adds the ledger to them.
 func (r *run) announce(p *Previous, ledger bool) error {
 	run := r.intent(ledger)
 	var err error

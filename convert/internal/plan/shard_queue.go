@@ -12,10 +12,10 @@ import (
 	"github.com/tfrec/tfrec/internal/setdir"
 )
 
-// shardQueue begins shards in the order of the requests, pipelined like those of a run that knows
-// them in advance: while one is being written, the workers make the next. It runs while a request is
-// pending and a little longer; after that it has no goroutines and, if it joins a job, has closed
-// the directory.
+// shardQueue begins shards in the order of the requests. It pipelines them like a run that knows
+// its shards in advance: while one is being written, the workers make the next. It runs while a
+// request is pending and a little longer; after that it has no goroutines and, if it joins a job,
+// has closed the directory.
 type shardQueue struct {
 	run     *run
 	release func() // releases the source
@@ -26,7 +26,7 @@ type shardQueue struct {
 
 	mu     sync.Mutex
 	orders map[int]*request // unanswered, by shard
-	queue  []*request       // those of orders that are not begun
+	queue  []*request       // the orders that are not begun
 	more   chan struct{}    // signals additions to the queue
 	moves  bool             // a goroutine will look at the queue
 }
@@ -130,7 +130,7 @@ func (b *shardQueue) settle(o *request, done *setdir.Done, err error) {
 	close(o.ready)
 }
 
-// move makes shards until there are no more requests.
+// move makes shards until the queue has been empty for the time idle, or is stopped.
 func (b *shardQueue) move() {
 	for {
 		err := b.pass()
@@ -142,7 +142,8 @@ func (b *shardQueue) move() {
 	}
 }
 
-// pass makes shards as they are requested, until one fails or there are no more requests.
+// pass makes shards as they are requested, until one fails or the queue has been empty for the time
+// idle.
 func (b *shardQueue) pass() error {
 	r := b.run
 	if b.joins != "" {
@@ -152,7 +153,7 @@ func (b *shardQueue) pass() error {
 		}
 		defer dir.Close()
 		r.open(dir)
-		if err := r.agreed().stillPlanned(); err != nil { // nobody can change it now
+		if err := r.agreed().stillPlanned(); err != nil { // it can no longer change
 			return err
 		}
 		r.source.Attach(dir)

@@ -62,8 +62,8 @@ type Source interface {
 	// Pieces yields what makes the records of a shard, in their order. The functions run concurrently,
 	// and fill the piece they are given.
 	Pieces(ctx context.Context, shard int) iter.Seq2[Fill, error]
-	// AnyOrder reports, after Prepare, whether pieces of different shards may be taken in any order.
-	// Otherwise those of one shard are taken after all of the one before.
+	// AnyOrder reports, after Prepare, whether pieces of different shards may be taken in any
+	// order. Otherwise the pieces of a shard are taken after all pieces of the shard before.
 	AnyOrder() bool
 	// LabelCounts maps label counts by id to counts by name; nil without labels.
 	LabelCounts(byID map[int32]int64) map[string]int64

@@ -17,7 +17,7 @@ type Status string
 const (
 	Written  Status = "written"    // a new set
 	UpToDate Status = "up_to_date" // nothing to do: the set is up to date
-	Resumed  Status = "resumed"    // finished what an earlier run began
+	Resumed  Status = "resumed"    // completed an interrupted run
 	Updated  Status = "updated"    // redid what changed in the input
 	Failed   Status = "failed"     // more unusable samples than allowed
 	Planned  Status = "planned"    // nothing: Options.DryRun
@@ -123,7 +123,7 @@ type Progress struct {
 	Finished atomic.Int64 // shards put in place by this run
 	Shards   atomic.Int64 // shards in all
 	// ToScan is the number of samples to read and encode before the first is done: all of them with
-	// CSVOptions.Shuffle, otherwise 0. Scanned is how many of these were.
+	// CSVOptions.Shuffle, otherwise 0. Scanned is the number of these that were read.
 	ToScan, Scanned atomic.Int64
 }
 

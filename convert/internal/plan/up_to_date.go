@@ -94,14 +94,14 @@ func (r *run) made(ctx context.Context, i int) (*setdir.Done, error) {
 	return done, err
 }
 
-// upToDate returns the state of a shard in a directory if its fingerprint is what this run
-// would make, nil otherwise. It takes the existing state and the manifest's entry; the zero Info is
-// for an unlisted shard.
+// upToDate returns the state of a shard in a directory if its fingerprint equals the one that this
+// run would compute, nil otherwise. done is the existing state and listed the manifest's
+// entry, which is zero for an unlisted shard.
 func (r *run) upToDate(ctx context.Context, dir *setdir.Dir, i int, done *setdir.Done, listed manifest.Shard) (*setdir.Done, error) {
 	j := r.shards[i]
 	file := j.Name.String()
-	// Without its state only the manifest describes a shard, unless it lacks samples or annotations:
-	// only the state records which.
+	// Without a state, the manifest describes a complete shard well enough. Only a state records
+	// missing samples and annotations.
 	stateless := done == nil
 	if stateless && !r.movesObjects() && listed.File == file && listed.Records == j.Samples && dir.HasContent(listed) && (!r.uncompressed() || dir.HasIndex(file)) {
 		done = &setdir.Done{Shard: listed, Samples: j.Samples}

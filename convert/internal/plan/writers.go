@@ -54,8 +54,8 @@ type openShard struct {
 }
 
 // Small shards are finished many at a time, so that they use all processors and share fsyncs of
-// directories, or the latency of a store; of large ones, two are, besides the one whose pieces
-// arrive: what is unfinished is lost if the process is killed.
+// directories, or the latency of a store. Of large shards, at most two are finished while the
+// pieces of a third arrive, because unfinished shards are lost if the process is killed.
 const (
 	endedMemory  = 16 << 20
 	leastEnded   = endedMemory / 16
@@ -89,8 +89,8 @@ func newWriters(ctx context.Context, r *run, made func(int, *setdir.Done)) *writ
 	return ws
 }
 
-// add adds the next piece of a shard, and frees it when it is written. That of no task ends the
-// shard. It returns the first error of all shards so far.
+// add adds the next piece of a shard, and frees it when it is written. The piece of a nil task ends
+// the shard. It returns the first error of all shards so far.
 func (ws *writers) add(t numbered, p *Piece) error {
 	o := ws.open[t.shard]
 	if o == nil {

@@ -133,7 +133,7 @@ func (f *Fetcher) fill() {
 	}
 }
 
-// look appends the next image; false if there are no more.
+// look appends the next image, and reports whether there was one.
 func (f *Fetcher) look() bool {
 	pic := f.next()
 	if pic == nil {

@@ -20,7 +20,7 @@ type SplitDirectories struct {
 	Above int // how many names of a path are above the label: 0 without splits
 	// Stray is an image outside of the directories; "" without.
 	Stray string
-	// Untaken are directories that may stand for splits, and are not taken as splits.
+	// Untaken are directories that may be splits, but are not taken as splits.
 	Untaken []string
 
 	at    int               // which name of a path is the split
@@ -194,11 +194,11 @@ func splitDirectoriesAt(images []origin.Image, top []string) (*SplitDirectories,
 	return d, nil
 }
 
-// mostSplits is how many directories may be splits of names that are not known.
+// mostSplits is the maximum number of directories with unknown names that may be splits.
 const mostSplits = 5
 
-// findUntaken finds directories that may stand for splits, and are not taken as splits: in the
-// directories of classes, or named after splits among others.
+// findUntaken finds directories that may be splits, but are not taken as splits: in the directories
+// of classes, or named after splits among others.
 func (d *SplitDirectories) findUntaken(o *options.ImageOptions, images []origin.Image) {
 	loose, inner := map[string]string{}, map[string]string{} // the first directory by split
 	outer := map[string]string{}                             // the first directory in each, if all images are in such

@@ -125,7 +125,8 @@ func (in *tableInput) findSplits() (err error) {
 	return in.o.CheckShardsOf(names)
 }
 
-// splitNames returns the names of the splits, given those of the files: nil if they state none.
+// splitNames returns the unique names in ofFiles, the splits of the files, sorted. If ofFiles is
+// nil, it returns the names of the splits of the options.
 func (o *TableOptions) splitNames(ofFiles []string) (names []string) {
 	if ofFiles != nil {
 		return slices.Compact(slices.Sorted(slices.Values(ofFiles)))

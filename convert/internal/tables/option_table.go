@@ -35,7 +35,7 @@ func (o *TableOptions) Table() option.Table {
 	}})
 }
 
-// rows are the options of tables; those of files of CSV are recorded if there are such.
+// rows are the options of tables; csv records the options that only apply to CSV files.
 func (o *CSVOptions) rows(csv bool) []option.Option {
 	return slices.Concat(o.Options.Rows(shares.FormatSplits(o.SplitShares())), o.fileRows(csv), o.columnRows(), o.labelRows(), o.orderRows())
 }

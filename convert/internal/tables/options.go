@@ -43,7 +43,7 @@ type CSVOptions struct {
 	// Values that are all integers, such as 3 or 3.0, are ids as they are; ids between them are named
 	// by their numbers, and if one is negative or above 1,000,000 they have no names.
 	Vocab bool
-	// Vocabulary names the labels in id order. Integers that are no such name are ids.
+	// Vocabulary names the labels in id order. Integers that are not such names are ids.
 	Vocabulary []string
 	// LabelOffset is the number of background names to put before the labels.
 	LabelOffset int

@@ -29,8 +29,8 @@ type text struct {
 	position archive.Position
 }
 
-// keep keeps the content of a member that may state splits. Of members of one name in an archive the
-// first counts; those of several archives must be equal.
+// keep keeps the content of a member that may state splits. If an archive has several members of
+// one name, the first counts; members of one name in several archives must be equal.
 func (a *archiveTexts) keep(m *archive.Member, key string) error {
 	if a.size += m.Size; a.size > splitlists.MaxList {
 		return fmt.Errorf("%s: it and other lists of splits have more than %d bytes", a.Path(key), splitlists.MaxList)

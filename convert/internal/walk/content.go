@@ -134,7 +134,7 @@ func (w *treeWalker) addOther(root storage.Location, f otherFile) error {
 // headSize is the number of bytes that tell whether a file is an image.
 const headSize = 32
 
-// beginsImage reports whether the first bytes of a file are those of an image.
+// beginsImage reports whether the first bytes of a file are the beginning of an image.
 func beginsImage(head []byte) bool {
 	format := augment.Sniff(head)
 	// BM alone is the beginning of texts, too.

@@ -86,8 +86,8 @@ func Records(ctx context.Context, o *options.ImageOptions, src origin.Place, out
 	return &FoundRecords{a.Found, a.carried, a.labels, a.origin}, nil
 }
 
-// accountForLabelMaps adds the lists of classes next to files, whose names are not used, but for
-// those of a set: its manifest has the names, too.
+// accountForLabelMaps adds the lists of classes next to files, whose names are not used. It skips
+// the lists of sets, whose manifest has the names, too.
 func (a *recordWalker) accountForLabelMaps() error {
 	known := map[string]bool{} // files of sets
 	if classes := a.o.Labels.Classes; classes != "" {

@@ -100,8 +100,8 @@ func (w *walker) explainAs(r account.Reason, rel string) {
 	}
 }
 
-// explainBeside adds the files that may have the labels of an image: as such those of images that
-// were found, which are sorted.
+// explainBeside adds the files that may have the labels of an image. A file named like an image
+// that was found counts as labels. The images are sorted.
 func (w *walker) explainBeside() {
 	for _, rel := range w.beside {
 		r := account.OfFile(rel)

@@ -29,7 +29,7 @@ type jsonFeatures struct {
 	seen    []bool
 	bytes   int64                    // of the values in rows
 	rows    map[int32][][]jsonScalar // values of each feature, by the item of the .json
-	beside  map[int32]int32          // item of the .json, by that of the image
+	beside  map[int32]int32          // item of the .json, by item of the image
 	unused  map[string]int64         // how many .json have a key that no spec names; up to maxUnusedKeys
 	rounded []bool                   // features that are in the account, as some of their digits are lost
 }
