@@ -11,15 +11,15 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
-// The libraries take any answer of status 200 for the store's: a page of HTML, as of a captive
-// portal, is then an object's contents, or says that an object was written or removed. So what the
-// answer to each kind of request must have is checked below them; lists.go does so for lists.
+// The libraries accept any answer of status 200 as the store's: they take a page of HTML, as of a
+// captive portal, for an object's contents or for the confirmation of a write or removal. So the
+// required properties of each kind of answer are checked below the libraries, in lists.go for
+// lists.
 
-// strangeError says that the answer to a request is none of a store, or not all of one. Asking again
-// may help.
+// strangeError means that an answer is incomplete or does not come from a store. A retry may help.
 type strangeError struct {
-	server string // host and port
-	asked  string // what for
+	server string // the expected answer
+	asked  string // the answer
 	what   string // what came
 }
 
@@ -27,14 +27,14 @@ func (e *strangeError) Error() string {
 	return fmt.Sprintf("the server at %s was asked for %s, and answered with %s: a proxy on the way, or the server, is at fault", e.server, e.asked, e.what)
 }
 
-// lacks returns an error that says what an answer lacks, and closes its body.
+// lacks returns an error for an answer without a required property, and closes its body.
 func lacks(r *http.Response, asked, what string) error {
 	r.Body.Close()
 	return &strangeError{r.Request.URL.Host, asked, fmt.Sprintf("status %d (%s) without %s", r.StatusCode, statedType(r.Header), what)}
 }
 
-// hasVersion checks the answer to a request for an object, or for what is known of it. Servers that
-// know no ETag of a file state its time.
+// hasVersion checks the answer to a request for an object or its properties. Servers without ETags
+// state the time of a file.
 func hasVersion(r *http.Response) error {
 	if r.Header.Get("ETag") == "" && r.Header.Get("Last-Modified") == "" {
 		return lacks(r, "an object", "an ETag or a time (Last-Modified)")
@@ -85,7 +85,7 @@ func s3Answers(stack *middleware.Stack) error {
 	}), middleware.After)
 }
 
-// gsAnswers checks Google's answers, except for those of JSON, which a page of HTML cannot be.
+// gsAnswers checks Google's answers, except for JSON, which a page of HTML cannot be mistaken for.
 type gsAnswers struct{ http.RoundTripper }
 
 func (t gsAnswers) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -11,8 +11,8 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// askAround has a request answered by the store rather than by a cache on the way, if bytes came
-// damaged before. The header is none that signatures contain.
+// askAround makes the store answer a request, not a cache on the way, if bytes arrived damaged
+// before. Signatures do not cover these headers.
 func askAround(ctx context.Context, h http.Header) {
 	if storage.AroundCaches(ctx) {
 		h.Set("Cache-Control", "no-cache")
@@ -20,7 +20,7 @@ func askAround(ctx context.Context, h http.Header) {
 	}
 }
 
-// s3Around is askAround for S3, after requests have been signed.
+// s3Around does the same for S3, after requests have been signed.
 func s3Around(stack *middleware.Stack) error {
 	return stack.Finalize.Add(middleware.FinalizeMiddlewareFunc("tfrecAround", func(ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler) (middleware.FinalizeOutput, middleware.Metadata, error) {
 		if r, ok := in.Request.(*smithyhttp.Request); ok {
@@ -30,7 +30,7 @@ func s3Around(stack *middleware.Stack) error {
 	}), middleware.After)
 }
 
-// gsAround is askAround for Google.
+// gsAround does the same for Google.
 type gsAround struct{ http.RoundTripper }
 
 func (t gsAround) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -41,7 +41,7 @@ func (t gsAround) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.RoundTripper.RoundTrip(r)
 }
 
-// azureAround is askAround for Azure.
+// azureAround does the same for Azure.
 type azureAround struct{}
 
 func (azureAround) Do(r *policy.Request) (*http.Response, error) {

@@ -26,13 +26,13 @@ type bucket struct {
 	// server is where the bucket is, in as far as the URL leaves it open: another server, or an
 	// account.
 	server string
-	// version returns what an object's contents are known by. Default: its ETag.
+	// version returns the identifier of an object's contents. Default: its ETag.
 	version func(*blob.Attributes) string
-	// versionRead returns the same of what is being read, versionListed of an entry
-	// of a list.
+	// versionRead returns the version of an object that is being read, versionListed of a list
+	// entry.
 	versionRead   func(*blob.Reader) string
 	versionListed func(*blob.ListObject) string
-	// sum returns the checksum of what is being read: all of an object, or a range. Default: none.
+	// sum returns the checksum of the object, if all is set, or range that r reads. Default: none.
 	sum func(r *blob.Reader, all bool) storage.Sum
 	// sumStated returns the checksum of all of an object. Default: none.
 	sumStated func(*blob.Attributes) storage.Sum
@@ -40,20 +40,21 @@ type bucket struct {
 	only func(version string, as func(any) bool) error
 	// status returns the HTTP status that an error stems from, or 0.
 	status func(error) int
-	// code returns what the store calls an error, or nothing.
+	// code returns the store's error code, or "".
 	code func(error) string
-	// sender returns what carries an object into the store.
+	// sender returns the sender of an object to the store.
 	sender func(target) storage.Sender
-	// once has a client leave repeating to package storage. Default: it does so anyhow.
+	// once disables the client's retries, since package storage retries. Default: the client has
+	// none.
 	once func(context.Context) context.Context
-	// atOnce is how many parts of an object are sent at a time.
+	// atOnce is the number of parts of an object to send at a time.
 	atOnce int
 }
 
 // Server distinguishes objects of the same URL on different servers.
 func (b *bucket) Server() string { return b.server }
 
-// pageSize is how many objects a request lists.
+// pageSize is the number of objects that a request lists.
 const pageSize = 1000
 
 func (b *bucket) List(ctx context.Context, prefix string, deep bool) iter.Seq2[storage.Object, error] {
@@ -92,7 +93,7 @@ func (b *bucket) List(ctx context.Context, prefix string, deep bool) iter.Seq2[s
 	}
 }
 
-// asked is ctx as requests get it.
+// asked returns the context for requests.
 func (b *bucket) asked(ctx context.Context) context.Context {
 	if b.once == nil {
 		return ctx
@@ -170,7 +171,7 @@ func (b *bucket) replaced(ctx context.Context, name, version string) bool {
 	return err == nil && o.Version != version
 }
 
-// body is what comes of an object.
+// body is the body of a response with an object.
 type body struct {
 	*blob.Reader
 	bucket *bucket
@@ -187,7 +188,7 @@ func (r body) Read(p []byte) (int, error) {
 // failed converts err for package storage: classified and without secrets.
 func (b *bucket) failed(err error) error {
 	if bad := (*strangeError)(nil); errors.As(err, &bad) {
-		return errors.New(scrub(bad.Error())) // without what the libraries say around it
+		return errors.New(scrub(bad.Error())) // without the context that the libraries add
 	}
 	if errors.Is(err, errReturns) {
 		return errReturns
@@ -212,9 +213,9 @@ func (b *bucket) failed(err error) error {
 		case status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable:
 			kind = storage.ErrBusy
 		case status == http.StatusUnauthorized || status == http.StatusForbidden:
-			kind = fs.ErrPermission // and not "not found", which is what one library makes of it
+			kind = fs.ErrPermission // one library reports "not found"
 		case status >= 400 && status < 500 && status != http.StatusRequestTimeout:
-			kind = errors.ErrUnsupported // asking again does not help
+			kind = errors.ErrUnsupported // a retry does not help
 		}
 	}
 	text := scrub(err.Error())

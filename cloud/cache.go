@@ -2,21 +2,21 @@ package cloud
 
 import "github.com/tfrec/tfrec/internal/storage"
 
-// CacheOptions say where objects are cached, and how much of them.
+// CacheOptions are the location and size of a cache of objects.
 type CacheOptions struct {
-	// Dir is the directory. It is created if necessary; one of another user, one that others can
-	// write, and a non-empty one that is not a cache are refused. Processes may share it, and later
-	// ones use what is in it.
+	// Dir is the directory. It is created if necessary. A directory of another user, one that
+	// others can write to, and a non-empty one that is not a cache are errors. Processes may share
+	// it, and later ones use its contents.
 	Dir string
-	// Size is how many bytes the files in it may have, each rounded up to 4 KiB.
-	// Default: 10 GiB; 4 MiB is the least.
+	// Size bounds the total size of the files in it, each rounded up to 4 KiB. Default: 10 GiB.
+	// Minimum: 4 MiB.
 	Size int64
 	// Note, if not nil, is called once, by any goroutine, if the directory becomes unwritable,
 	// which only costs speed.
 	Note func(string)
 }
 
-// UseCache caches in a local directory what is read of objects opened from now on. Later reads use
+// UseCache caches the contents of objects opened from now on in a local directory. Later reads use
 // the cache if the object still has the same version. Cached data have checksums; damaged data are
 // read from the store again. Objects that are open when stop is called continue to use the cache.
 //

@@ -15,8 +15,7 @@
 //	azblob://CONTAINER/NAME  Azure Blob Storage
 //	mem://ANY/NAME           a store in the process, for tests
 //
-// Names are used unchanged, without percent-encoding. [UseCache] keeps what is read on a local
-// disk.
+// Names are used unchanged, without percent-encoding. [UseCache] caches objects on a local disk.
 //
 // # Credentials
 //
@@ -43,6 +42,6 @@
 //     30s.
 //   - TFREC_HEDGE: when a second request is made for a range that is not answered: p95, after the
 //     time in which 95 of 100 answers begin, or a duration such as 200ms. Default: off.
-//   - TFREC_MAX_REQUESTS: how many small requests, such as those for images, are in flight to a store
-//     at most, 1 to 4096. How many are adapts to the store. Default: 256.
+//   - TFREC_MAX_REQUESTS: the maximum number of small requests, such as those for images, in flight
+//     to a store, 1 to 4096. The number in use adapts to the store. Default: 256.
 package cloud

@@ -22,17 +22,17 @@ import (
 	"gocloud.dev/blob"
 )
 
-// The libraries take any answer of status 200 for a list: of a page of HTML, they make an empty
-// one. So what a list must have is checked here, below them.
+// The libraries accept any answer of status 200 as a list: they read a page of HTML as an empty
+// one. So the required elements of a list are checked here, below the libraries.
 
-// aList is what requests for lists are for.
+// aList describes the expected answer to a request for a list, in errors.
 const aList = "a list"
 
-// mostBeforeRoot is how much of an answer may come before what says that it is a list, in bytes.
+// mostBeforeRoot bounds the bytes of an answer before the element that identifies it as a list.
 const mostBeforeRoot = 64 << 10
 
-// opening looks at the beginning of an answer to a request for what asked says, with a decoder's
-// tokens, until look says that this was enough. Then all of the answer can still be read.
+// opening passes the beginning of an answer to look, which checks it with a decoder's tokens. Then
+// all of the answer can still be read. asked describes the expected answer for errors.
 func opening(r *http.Response, asked string, look func(io.Reader) error) error {
 	var seen bytes.Buffer
 	err := look(io.TeeReader(io.LimitReader(r.Body, mostBeforeRoot), &seen))
@@ -59,7 +59,7 @@ func statedType(h http.Header) string {
 	return "of no stated type"
 }
 
-// otherError says that an answer is something else.
+// otherError means that an answer is of another kind than expected.
 type otherError struct{ what string }
 
 func (e *otherError) Error() string { return e.what }
@@ -155,8 +155,8 @@ func s3Lists(stack *middleware.Stack) error {
 		stack.Deserialize.Add(middleware.DeserializeMiddlewareFunc("whole lists", decoded), middleware.Before))
 }
 
-// missingOf returns what a page of a list of S3's lacks, or nothing. KeyCount has directories in it
-// on most servers, and not on some.
+// missingOf describes the missing part of a page of an S3 list, or returns "". KeyCount includes
+// directories on most servers, but not on all.
 func missingOf(page *s3.ListObjectsV2Output) string {
 	objects, directories := len(page.Contents), len(page.CommonPrefixes)
 	switch {
@@ -223,10 +223,11 @@ func (azureLists) Do(r *policy.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// listing is a list that is being read. One that comes back to a page that it has had would never
-// end. The order of names is not looked at: some servers have another one, and nothing depends on it.
+// listing is a list that is being read. If it returned to an earlier page, it would never end, so
+// that is an error. The order of names is not checked: some servers use a different one, and
+// nothing depends on it.
 type listing struct {
-	asked, had map[string]bool // tokens of the pages that this try and those before it asked for
+	asked, had map[string]bool // tokens of the pages requested in this try and in earlier ones
 	first      string          // object of the list
 }
 
@@ -240,7 +241,8 @@ func (l *listing) begin(ctx context.Context) context.Context {
 	return context.WithValue(ctx, listingKey{}, l)
 }
 
-// asks returns an error if a page has been asked for in the listing of a context.
+// asks records the request for a page in the listing of a context. It returns an error if the page
+// was requested before.
 func asks(ctx context.Context, token string) error {
 	l, ok := ctx.Value(listingKey{}).(*listing)
 	if !ok {
@@ -253,10 +255,10 @@ func asks(ctx context.Context, token string) error {
 	return nil
 }
 
-// got ends a try that got a page, or returns an error if that begins the list again.
+// got ends a try that got a page, or returns an error if the page begins the list again.
 func (l *listing) got(page []*blob.ListObject) error {
 	for i, o := range page {
-		if o.IsDir { // some servers repeat one that goes on from the page before
+		if o.IsDir { // some servers repeat a directory that spans two pages
 			continue
 		}
 		if first := l.had == nil && i == 0; !first && o.Key == l.first && l.first != "" {

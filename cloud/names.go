@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// What stores cannot have in names, gocloud.dev/blob writes as __0x2f__, and reads as
-// it was. What is written without it, has to be named the same way.
+// gocloud.dev/blob escapes characters that stores do not allow in names, as __0x2f__, and reverts
+// that when it reads names. Requests that bypass it must use the same names.
 
 var escapes = regexp.MustCompile(`__0x([^_]*)__`)
 
-// escape returns the rune that an escape stands for, if it is one.
+// escape returns the rune that s encodes if s is an escape.
 func escape(s string) (r rune, ok bool) {
 	n, err := strconv.ParseInt(s[len("__0x"):len(s)-len("__")], 16, 32)
 	return rune(n), err == nil

@@ -61,7 +61,7 @@ func openS3(ctx context.Context, host string) (storage.Store, error) {
 	}
 	cfg.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired // see s3Sums
 	if cfg.Region == "" {
-		cfg.Region = "us-east-1" // where buckets are unless somebody chose otherwise
+		cfg.Region = "us-east-1" // the default region of buckets
 	}
 	if !anonymous() {
 		if _, err := cfg.Credentials.Retrieve(ctx); err != nil {

@@ -23,8 +23,8 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// The libraries hold bodies to checksums when they are read to their end without a range, which
-// package storage never does. It compares itself, with what is found here.
+// The libraries verify checksums of bodies that are read to their end without a range, which
+// package storage never does. It verifies the checksums returned by these functions instead.
 
 // s3Sums has S3 state the checksums that it has.
 func s3Sums(stack *middleware.Stack) error {
@@ -34,10 +34,10 @@ func s3Sums(stack *middleware.Stack) error {
 	return smithyhttp.SetHeaderValue("X-Amz-Checksum-Mode", "ENABLED")(stack)
 }
 
-// s3Sum returns a checksum of an object that was asked for as a whole: one that the object was
-// stored with, CRCs first, which is a guess if the server does not say that it is of all of it; or
-// else the MD5 that the ETag is of an object in one part, unless it is encrypted with a key of the
-// customer's. Other servers make ETags as they like.
+// s3Sum returns a checksum of an object that was requested as a whole. It is one that the object
+// was stored with, CRCs first, and is a guess unless the server states that it covers the whole
+// object; or else the MD5 in the ETag, which objects in one part have unless they are encrypted
+// with a customer's key. Other servers use arbitrary ETags.
 func s3Sum(r *blob.Reader, all bool) storage.Sum {
 	var out s3.GetObjectOutput
 	if !all || !r.As(&out) {
@@ -91,8 +91,8 @@ func gsStated(a *blob.Attributes) storage.Sum {
 	return storage.Sum{Kind: storage.CRC32C, Value: string(binary.BigEndian.AppendUint32(nil, of.CRC32C))}
 }
 
-// gsSum is s3Sum for Google, whose objects all have a CRC-32C. One that is decompressed on the way
-// has that of other bytes.
+// gsSum is s3Sum for Google, whose objects all have a CRC-32C. If an object was decompressed on the
+// way, its CRC does not match the bytes received.
 func gsSum(r *blob.Reader, all bool) storage.Sum {
 	var in *gcs.Reader
 	if !all || !r.As(&in) || in.Attrs.CRC32C == 0 || in.Attrs.Decompressed {
@@ -101,8 +101,8 @@ func gsSum(r *blob.Reader, all bool) storage.Sum {
 	return storage.Sum{Kind: storage.CRC32C, Value: string(binary.BigEndian.AppendUint32(nil, in.Attrs.CRC32C))}
 }
 
-// azureSum is s3Sum for Azure, which computes a CRC of what it sends if it is asked to. Without
-// that there is the MD5 that the writer of an object gave, right or wrong.
+// azureSum is s3Sum for Azure, which computes a CRC of its response if azureSums requests one.
+// Otherwise it uses the MD5 stated by the object's writer, right or wrong.
 func azureSum(r *blob.Reader, all bool) storage.Sum {
 	var out azblobblob.DownloadStreamResponse
 	if !r.As(&out) {
@@ -127,15 +127,15 @@ func azureSum(r *blob.Reader, all bool) storage.Sum {
 }
 
 // azureSums has Azure compute a CRC-64 of each range that it sends, which it does for up to 4 MiB.
-// Its client cannot be told to. A server that refuses the header, such as Azurite, is asked without
-// it from then on.
+// Azure's client has no option for this. Once a server rejects the header, as Azurite does, it is
+// omitted.
 type azureSums struct{ refused atomic.Bool }
 
 // mostSummed is the longest range in bytes of which Azure computes a checksum; longer ones it
 // refuses.
 const mostSummed = 4 << 20
 
-// sumHeader asks for a checksum. The client, and so what it signs, has lower-case names.
+// sumHeader requests a checksum. The client uses, and signs, header names in lower case.
 const sumHeader = "x-ms-range-get-content-crc64"
 
 func (s *azureSums) Do(r *policy.Request) (*http.Response, error) {

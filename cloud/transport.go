@@ -8,8 +8,8 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// idleConnections is how many connections to a server are kept for the next requests: as many as are
-// under way at a time, small requests and those for parts. The libraries keep 2 or 10, and would open
+// idleConnections returns the number of connections to a server to keep for reuse: as many as may
+// be active at a time, for small requests and for parts. The libraries keep 2 or 10, and would open
 // the others again for each request.
 func idleConnections() int { return storage.MostRequests() + 64 }
 
@@ -17,15 +17,15 @@ func keepConnections(t *http.Transport) {
 	t.MaxIdleConns, t.MaxIdleConnsPerHost = 4*idleConnections(), idleConnections()
 }
 
-// s3Client is what requests to S3 go through.
+// s3Client returns the client for requests to S3.
 func s3Client() *awshttp.BuildableClient {
 	return awshttp.NewBuildableClient().WithTransportOptions(keepConnections)
 }
 
-// ownTransport is what requests to Google and Azure go through.
+// ownTransport returns the transport for requests to Google and Azure.
 func ownTransport() http.RoundTripper {
 	shared, ok := http.DefaultTransport.(*http.Transport)
-	if !ok { // somebody has put another one there
+	if !ok { // the program has replaced it
 		return http.DefaultTransport
 	}
 	own := shared.Clone()

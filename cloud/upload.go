@@ -90,7 +90,7 @@ func (b *bucket) refused(err error, t target) error {
 
 // passing are errors that stores give statuses of those that last.
 var passing = []string{
-	"ConditionalRequestConflict", "OperationAborted", // somebody else's request on the same name is being carried out
+	"ConditionalRequestConflict", "OperationAborted", // another request on the same name is in progress
 	"RequestTimeout", "IncompleteBody", // the body came too slowly, or not whole
 	"BadDigest", "XAmzContentSHA256Mismatch", "Md5Mismatch", "Crc64Mismatch", // something on the way changed it
 }

@@ -40,7 +40,7 @@ type gsSender struct {
 	unsure error
 }
 
-// gsObject is what the store says of an object.
+// gsObject is the store's description of an object.
 type gsObject struct {
 	Size       int64     `json:"size,string"`
 	Generation string    `json:"generation"`
@@ -115,7 +115,7 @@ func (s *gsSender) ask(ctx context.Context, method, to string, header map[string
 	return answer, data, err
 }
 
-// object reads what the store says of the object that was made.
+// object parses the store's description of the object that was made.
 func (s *gsSender) object(data []byte) (storage.Object, error) {
 	var o gsObject
 	if err := json.Unmarshal(data, &o); err != nil || o.Generation == "" {
@@ -220,7 +220,7 @@ func (s *gsSender) Discard(ctx context.Context) error {
 	return err
 }
 
-// statusClosed is what the store answers when an upload has been cancelled.
+// statusClosed is the status of requests to an upload that has been cancelled.
 const statusClosed = 499
 
 func (s *gsSender) FindOwn(ctx context.Context) (storage.Object, error) {

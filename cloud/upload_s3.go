@@ -16,7 +16,7 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// s3Bucket is a bucket of S3, which keeps the parts of uploads that nobody finished.
+// s3Bucket is a bucket of S3, which keeps the parts of unfinished uploads.
 type s3Bucket struct {
 	*bucket
 	client *s3.Client
@@ -45,8 +45,7 @@ func (s *s3Sender) condition() *string {
 	return aws.String("*")
 }
 
-// checksums returns the algorithm of checksums that go with a body besides the
-// signature's, if any.
+// checksums returns the algorithm for checksums of bodies in addition to the signature's, or "".
 func (s *s3Sender) checksums() types.ChecksumAlgorithm {
 	if s.store.client.Options().RequestChecksumCalculation == aws.RequestChecksumCalculationWhenRequired {
 		return ""
@@ -65,8 +64,8 @@ func (s *s3Sender) Put(ctx context.Context, data *storage.Payload) (storage.Obje
 	return s.described(ctx, out.ETag, data.Len()), nil
 }
 
-// described returns what is known of the object that was made: its time takes a request
-// of its own, without which it does not have one.
+// described returns the properties of the object that was made. Its time takes a request of its
+// own; if that fails, the time is missing.
 func (s *s3Sender) described(ctx context.Context, tag *string, size int64) storage.Object {
 	if is, err := s.FindOwn(ctx); err == nil {
 		return is

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Kind is what may happen to a request.
+// Kind is a kind of fault.
 type Kind string
 
 const (
@@ -21,8 +21,8 @@ const (
 	Stall    Kind = "stall"    // nothing comes any more from the middle of the answer's body on
 	Trickle  Kind = "trickle"  // the answer's body comes a byte at a time, with Interval between them
 	Flip     Kind = "flip"     // one bit of the answer's body is another, for objects
-	Thin     Kind = "thin"     // the answer lacks entries, and counts them, for lists of S3
-	Stale    Kind = "stale"    // the answer is that to the same request before, for lists
+	Thin     Kind = "thin"     // entries are missing from the answer, but counted, for lists of S3
+	Stale    Kind = "stale"    // the answer to the same request before, for lists
 	FlipSent Kind = "flipsent" // one bit of the request's body is another
 	Double   Kind = "double"   // is sent twice if it changes something; the second answer counts
 	Slow     Kind = "slow"     // is answered after 50 ms
@@ -63,8 +63,8 @@ func (k Kind) applies(r *http.Request) bool {
 	return true
 }
 
-// Operation returns what a request is for: "list", "head", "get", "put", "delete", and of uploads in
-// parts "begin", "part", "finish", "abort" and "uploads" (S3; of other stores by their methods).
+// Operation returns the kind of a request: "list", "head", "get", "put", "delete", and of uploads
+// in parts "begin", "part", "finish", "abort" and "uploads" (S3; of other stores by their methods).
 func Operation(r *http.Request) string {
 	query := r.URL.Query()
 	switch {

@@ -21,9 +21,9 @@ import (
 type Proxy struct {
 	// Backend is the server.
 	Backend http.Handler
-	// Seed is what faults are drawn by.
+	// Seed seeds the choice of faults.
 	Seed uint64
-	// Shares say how many requests have faults. Default: none.
+	// Shares are the shares of requests with each kind of fault. Default: none.
 	Shares Shares
 	// Only reports whether a request may have a fault of a kind. Default: each may.
 	Only func(Kind, *http.Request) bool
@@ -88,7 +88,7 @@ func (p *Proxy) count(k Kind, r *http.Request) {
 	p.faults[k][Operation(r)]++
 }
 
-// keyOf returns what is the same of requests for the same.
+// keyOf returns a key that is equal for equivalent requests.
 func keyOf(r *http.Request) string {
 	query := url.Values{}
 	for name, values := range r.URL.Query() {
@@ -257,7 +257,7 @@ func (p *Proxy) reply(w http.ResponseWriter, r *http.Request, answer *recorded, 
 	w.Write(body)
 }
 
-// refuse answers with an error as S3 has them, whose status is what other clients go by.
+// refuse answers with an error in S3's format. Other clients go by its status.
 func refuse(w http.ResponseWriter, status int, code string) {
 	w.Header().Set("Content-Type", "application/xml")
 	w.WriteHeader(status)
