@@ -19,7 +19,7 @@ func Unbatch[T any](f Flow[[]T]) Flow[T] { return with(f, flows.Unbatch(f.make))
 // BucketByLength describes batches of elements of similar length, so that little is wasted when
 // they are padded to the longest: tf.data's Dataset.bucket_by_sequence_length, in the same order. A
 // batch is returned when its bucket is full. At the end of the epoch the rest of each bucket
-// follows, those of the shortest elements first. Length returns the length of an element; one
+// follows, from the shortest elements to the longest. Length returns the length of an element; one
 // goroutine at a time calls it.
 //
 // The elements of a batch stay valid as long as the batch. Buckets keep their elements, with the

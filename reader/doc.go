@@ -17,7 +17,7 @@
 //	for run.Epoch() < 10 {
 //		for batch, err := range run.All() {
 //			if err != nil {
-//				return err // says what, in which file, which record, at which byte
+//				return err // names the file, the record and the byte
 //			}
 //			labels, err := batch.Int64s("label") // a plain slice, valid until the next batch
 //			...
@@ -60,9 +60,9 @@
 //
 // # Checkpoints
 //
-// A [State] records what a consumer has received, as JSON of a few hundred bytes, and some twenty
-// more for each file that an Interleave has open beyond the first few. A flow that starts from it
-// continues with the element that follows:
+// A [State] is the position of a consumer, as JSON of a few hundred bytes, and some twenty more for
+// each file that an Interleave has open beyond the first few. A flow that starts from it continues
+// with the element that follows:
 //
 //	run, err := batches.Start(ctx, reader.From{}) // or reader.From{State: &state}
 //	...
@@ -93,9 +93,10 @@
 //		Split: "train", Worker: rank, Workers: world, Seed: 42,
 //	})
 //
-// Together they read each record once in an epoch; [Uneven] says what happens when the numbers are
-// uneven, and [Set.Sharding] how the set was divided. A job continues with more or fewer workers
-// from what [MergeStates] makes of the States of all: each record of the epoch is still read once.
+// Together they read each record once in an epoch; [Uneven] controls what happens when the numbers
+// are uneven, and [Set.Sharding] how the set was divided. A job continues with more or fewer
+// workers from what [MergeStates] makes of the States of all: each record of the epoch is still
+// read once.
 //
 // # Caching
 //
@@ -126,9 +127,9 @@
 // what was chosen and name the bottleneck; the order of the elements never depends on it.
 //
 // With a Logger in the [Options], a run reports skipped damage, caches and settled tuning as events
-// of log/slog. CPU profiles divide by the label tfrec_stage, and go tool trace shows what each stage
-// does as regions named "tfrec " and the stage, and the waits of the consumer as "tfrec next". The
-// command tfrec doctor says what bounds training on a set.
+// of log/slog. CPU profiles divide by the label tfrec_stage, and go tool trace shows what each
+// stage does as regions named "tfrec " and the stage, and the waits of the consumer as "tfrec
+// next". The command tfrec doctor finds out what bounds training on a set.
 //
 // Stages of records pass on a block of them at a time, which alias the buffers that were read, so that
 // no record costs an allocation, a lock or, except for shuffling, a copy. [Batch] hands them to the

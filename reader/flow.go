@@ -34,7 +34,7 @@ func (f Flow[T]) isPipe() bool {
 	return ok && f.make == nil
 }
 
-// pipe returns the stages of a Pipe, for those of internal packages.
+// pipe returns the stages of a Pipe, for stages in internal packages.
 func (f Flow[T]) pipe() stages.Pipe {
 	if f.make != nil {
 		return stages.Pipe{Set: f.set, Last: notOfFiles}
@@ -42,7 +42,8 @@ func (f Flow[T]) pipe() stages.Pipe {
 	return stages.Pipe{Set: f.set, Last: f.last}
 }
 
-// notOfFiles stands for records that are not those of files.
+// notOfFiles is the stage of record flows that do not come from files. It returns an error when
+// started.
 var notOfFiles = (*pipeline.Link)(nil).Then("records", func(*pipeline.Run, pipeline.Stage) (pipeline.Stage, error) {
 	return nil, errors.New("reader: records of a Map or Unbatch, where those of files are wanted")
 })
@@ -82,24 +83,25 @@ func (f Flow[T]) Set() *Set {
 	return &Set{f.set}
 }
 
-// From says where a [Flow] starts; the zero value is the beginning of epoch 0.
+// From is where a [Flow] starts. The zero value is the beginning of epoch 0.
 type From struct {
-	// Epoch starts at the beginning of an epoch, counted from 0. An epoch is what the flow returns up to
-	// io.EOF; each one has its own order, and its own draws of [ImageSpec.Policy]. A job that starts a
-	// process per epoch gives the number of the epoch here: epoch 0 would come again. [Stream.NextEpoch]
-	// continues with the next epoch in the same run.
+	// Epoch starts at the beginning of an epoch, counted from 0. An epoch ends with io.EOF, and
+	// each one has its own order and its own draws of [ImageSpec.Policy]. A job that starts a
+	// process per epoch must set it, or every process reads epoch 0. [Stream.NextEpoch] continues
+	// with the next epoch in the same run.
 	//
 	// With a [Flow.Repeat] of n among the stages, epoch e begins with pass e*n over the set (pass e if n is
 	// -1), and [Record.Epoch] is the number of the pass.
 	Epoch int64
-	// State, if not nil, starts after the elements that it counts as received. One of another dataset,
-	// other stages or other settings, such as other sizes of batches, is an error that unwraps to
-	// [ErrState]. What functions do is not in it: the same functions give the same elements.
+	// State, if not nil, starts after the elements that it counts as received. If it is from
+	// another dataset, or from other stages or settings, such as another batch size, Start returns
+	// an error that unwraps to [ErrState]. It does not identify functions: resume with the same
+	// ones.
 	//
-	// A State is of one worker of a number of them. With a different number, all start from what
-	// [MergeStates] makes of the States of all former workers. That of a global order ([Set.ShuffleAll]) may
-	// be used without the others if only Repeat follows it: all workers at the same step, from the State
-	// of any one of them. In both cases the rest of the epoch is divided among the new workers.
+	// A State belongs to one of a number of workers. To change the number, start all of them from
+	// the result of [MergeStates] for all former workers. With a global order ([Set.ShuffleAll])
+	// followed by nothing but Repeat, and all workers at the same step, the State of any one worker
+	// is enough. In both cases the rest of the epoch is divided among the new workers.
 	State *State
 }
 
@@ -143,10 +145,10 @@ func (f Flow[T]) All(ctx context.Context) iter.Seq2[T, error] {
 	}
 }
 
-// Filter describes the elements for which keep returns true. An error of keep ends the flow with the
-// file, number and offset of the record, or of the last record of an element made of several, unless
-// [SkipBad] allows skipping the record of a [Pipe]. A State is the one after the last element
-// returned: dropped elements after it are checked again.
+// Filter describes the elements for which keep returns true. An error of keep ends the flow with
+// the file, number and offset of the record, or of the last of them for an element of several
+// records, unless [SkipBad] allows skipping the record of a [Pipe]. A State is the one after the
+// last element returned: dropped elements after it are checked again.
 func (f Flow[T]) Filter(keep func(T) (bool, error)) Flow[T] {
 	if f.isPipe() {
 		return f.stage(stages.Filter(f.last, as[func(Record) (bool, error)](keep)))
@@ -175,9 +177,9 @@ func (f Flow[T]) Take(n int64) Flow[T] {
 // buffer of that many, and the next one takes its slot. So none is returned more than buffer - 1
 // positions early, and any may be late. Each epoch has another order.
 //
-// The buffer of a [Pipe] holds copies of the records; Report shows their size as Held. That of other
-// elements holds these, with the blocks of records that they alias. To resume in the middle, about
-// buffer·(ln buffer + 1) elements are made again.
+// The buffer of a [Pipe] holds copies of the records; Report shows their size as Held. The buffer
+// of another flow holds its elements, with the blocks of records that they alias. To resume in the
+// middle, about buffer·(ln buffer + 1) elements are made again.
 func (f Flow[T]) Shuffle(buffer int) Flow[T] { return f.ShuffleWith(ShuffleOptions{Buffer: buffer}) }
 
 // ShuffleWith is Shuffle with more options.
@@ -218,30 +220,33 @@ func (f Flow[T]) Prefetch(n int) Flow[T] {
 // [Flow.Repeat]) come from the cache, and nothing before it is read, decoded or computed. It is
 // tf.data's Dataset.cache.
 //
-// All epochs have the elements of the first one in the same order, so shuffle after the cache and not
-// before it: also for each image the same draws of [ImageSpec].Policy and Mix. For other draws in each
-// epoch, cache before they are made: records with small images by [ResizeImages], then a Shuffle and
-// [Images]. The Epoch of records and batches is that of the epoch in which they are returned. Skipped
-// damage is reported while the cache is filled, and not again.
+// All epochs have the elements of the first one in the same order, so shuffle after the cache and
+// not before it: also for each image the same draws of [ImageSpec].Policy and Mix. For other draws
+// in each epoch, cache before they are made: records with small images by [ResizeImages], then a
+// Shuffle and [Images]. The Epoch of records and batches is the one in which they are returned.
+// Skipped damage is reported while the cache is filled, and not again.
 //
-// An epoch that is left early leaves no cache, and the next one starts filling from scratch. In memory,
-// each run has its own cache. On disk, a complete cache of the same dataset, stages, settings (those of
-// [Images] with the decoder), type of elements and [CacheOptions].Version is used at once; while one process
-// fills it, others do not wait but read that epoch from the source. Caching something else in the same
-// directory is an error at Start, [ErrOtherCache], also while the cache is being filled, and then even with
-// Replace. What functions before the cache do is not known: Version identifies it. Each worker of a job has
-// its own cache in the directory. To remove a cache, delete its files.
+// An epoch that is left early leaves no cache, and the next one starts filling from scratch. In
+// memory, each run has its own cache. On disk, a complete cache of the same dataset, stages,
+// settings (for [Images] with the decoder), type of elements and [CacheOptions].Version is used at
+// once; while one process fills it, others do not wait but read that epoch from the source. Caching
+// something else in the same directory is an error at Start, [ErrOtherCache], also while the cache
+// is being filled, and then even with Replace. The cache does not identify functions before it:
+// Version does. Each worker of a job has its own cache in the directory. To remove a cache, delete
+// its files.
 //
-// Elements that are no records are kept as bytes, and each one returned is a copy, also in the first epoch.
-// They are numbers, bools, strings, and slices, arrays, structs and pointers of these, which includes all
-// batches of this package; structs have exported fields only. Other types need the methods MarshalBinary and
-// UnmarshalBinary of package encoding, or are an error at Start; a struct that embeds a type with these
-// methods has them, too, and should define its own. Batches reuse their memory as they do without a cache;
-// other elements are new each time. Copying from disk takes time: a Prefetch after the cache works ahead.
+// Elements other than records are kept as bytes, and each one returned is a copy, also in the first
+// epoch. They are numbers, bools, strings, and slices, arrays, structs and pointers of these, which
+// includes all batches of this package; structs have exported fields only. Other types need the
+// methods MarshalBinary and UnmarshalBinary of package encoding, or are an error at Start; a struct
+// that embeds a type with these methods has them, too, and should define its own. Batches reuse
+// their memory as they do without a cache; other elements are new each time. Copying from disk
+// takes time: a Prefetch after the cache works ahead.
 //
-// A [State] counts the elements of the epoch that were received. Resuming from it costs nothing with a
-// complete cache on disk. Otherwise the elements of the epoch are made again from the beginning, which fills
-// the cache. [MergeStates] does not accept it for elements that are no records: each worker has its own.
+// A [State] counts the elements of the epoch that were received. Resuming from it costs nothing
+// with a complete cache on disk. Otherwise the elements of the epoch are made again from the
+// beginning, which fills the cache. [MergeStates] does not accept it unless the elements are
+// records: each worker has its own.
 func (f Flow[T]) Cache(o CacheOptions) Flow[T] {
 	if f.isPipe() {
 		return f.stage(stages.Cache(f.last, o))

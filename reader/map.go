@@ -6,10 +6,10 @@ import (
 	"github.com/tfrec/tfrec/reader/internal/stages"
 )
 
-// Map describes the elements that f makes of those of a flow, in the same order by default. Several
-// goroutines call f; its result may alias the element, whose data stay valid as long as the result. An
-// error of f ends the flow with the file, number and offset of the record, or of the last record of an
-// element made of several, unless [SkipBad] allows skipping the record of a [Pipe].
+// Map describes the results of f for the elements of a flow, in the same order by default. Several
+// goroutines call f; its result may alias the element, whose data stay valid as long as the result.
+// An error of f ends the flow with the file, number and offset of the record, or of the last of
+// them for an element of several records, unless [SkipBad] allows skipping the record of a [Pipe].
 func Map[T, U any](in Flow[T], f func(T) (U, error), o MapOptions) Flow[U] {
 	if f == nil {
 		return MapWith[T, U](in, nil, o)
@@ -18,9 +18,9 @@ func Map[T, U any](in Flow[T], f func(T) (U, error), o MapOptions) Flow[U] {
 }
 
 // MapWith is [Map] with a function for each worker, which one goroutine at a time calls: the place
-// for parsers and buffers that cannot be shared. What the function keeps from one element to the
-// next must not show in its results: which elements it gets differs from run to run. Several
-// goroutines call newWorker, as often as there may be workers (see [MapOptions]).
+// for parsers and buffers that cannot be shared. Its results must not depend on earlier elements:
+// which elements a worker gets differs from run to run. Several goroutines call newWorker, as often
+// as there may be workers (see [MapOptions]).
 //
 //	reader.MapWith(pipe, func() func(reader.Record) (int64, error) {
 //		var example tfrecord.Example // reused

@@ -6,21 +6,21 @@ import (
 	"github.com/tfrec/tfrec/reader/internal/stages"
 )
 
-// Resample drops records at random so that the shares of the classes become those of the target,
-// with as few dropped as that allows: like tf.data.Dataset.rejection_resample, which estimates the
-// initial shares if they are not given. class returns the class of a record, an index into Initial.
-// Whether a record is kept depends on the seed, its epoch, its file and its number, and nothing else:
-// elements of one record, such as windows or copies, get the same random number.
+// Resample drops as few records as possible, at random, so that the shares of the classes match the
+// target: like tf.data.Dataset.rejection_resample, which estimates the initial shares if they are
+// not given. class returns the class of a record, an index into Initial. Whether a record is kept
+// depends on the seed, its epoch, its file and its number, and nothing else: elements of one
+// record, such as windows or copies, get the same random number.
 //
 // To repeat records of rare classes instead, see [WeightedSampler].
 func Resample(p Pipe, class func(Record) (int, error), o ResampleOptions) Pipe {
 	return p.stage(stages.Resample(p.pipe().Last, class, o, p.seed()))
 }
 
-// Windows describes windows over the steps of the records: time series, or episodes in RLDS
-// format. A window is a record, which [Flow.Shuffle] mixes with those of other records and
-// [ParseColumns] parses, with the [columns.Schema] of the windows or a part of it. It has the file,
-// number and offset of the record that it is from, and never steps of two records.
+// Windows describes windows over the steps of the records: time series, or episodes in RLDS format.
+// A window is a record: [Flow.Shuffle] mixes it with windows of other records, and [ParseColumns]
+// parses it with the [columns.Schema] of the windows or a part of it. It has the file, number and
+// offset of the record that it is from, and never steps of two records.
 //
 //	schema := columns.Schema{
 //		{Key: "steps/action", Kind: tfrecord.KindFloat, Shape: []int{7}, Steps: columns.FlatSteps, Length: 16},

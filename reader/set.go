@@ -37,9 +37,9 @@ func OpenAll(ctx context.Context, paths []string, o Options) (*Set, error) {
 // Records returns the records of all files, one file after another, in the order of the files.
 func (s *Set) Records() Pipe { return s.Interleave(1, 1) }
 
-// Interleave returns the records of cycle files in turn, block records from each, in tf.data's
-// order: that of Dataset.interleave with cycle_length and block_length, whatever the parallelism.
-// The next file replaces one that has ended when its turn comes again.
+// Interleave returns the records of cycle files in turn, block records from each, in the order of
+// tf.data's Dataset.interleave with cycle_length and block_length, whatever the parallelism. The
+// next file replaces one that has ended when its turn comes again.
 //
 // The files of a cycle, and as many of the following ones as there are goroutines, are read ahead
 // within [Options.Memory].
@@ -67,19 +67,18 @@ func (s *Set) Sample(from Sampler) Pipe {
 	return Pipe{set: s.files, last: records.Sample(s.files, from)}
 }
 
-// Sources returns the files, ordered by name, including those of other workers. The slice belongs
-// to the Set.
+// Sources returns the files of all workers, ordered by name. The slice belongs to the Set.
 func (s *Set) Sources() []shard.Source { return s.files.Sources() }
 
 // Path returns the path of the record's file.
 func (s *Set) Path(r Record) string { return s.files.Path(r) }
 
-// Locate adds file, record and offset to an error from parsing the record, such as that of
+// Locate adds file, record and offset to an error from parsing the record, as by
 // [tfrecord.Example.Parse]. Other errors are returned unchanged.
 func (s *Set) Locate(r Record, err error) error { return s.files.Locate(r, err) }
 
-// Len returns the number of records in the whole set, those of other workers included. Files
-// without an index are counted when Len is first called.
+// Len returns the number of records in the whole set, for all workers. Files without an index are
+// counted when Len is first called.
 func (s *Set) Len(ctx context.Context) (int64, error) { return s.files.Len(ctx) }
 
 // At reads record n of the whole set, 0 ≤ n < Len, in the order of [Set.Records], and appends its

@@ -9,40 +9,40 @@ import (
 	"github.com/tfrec/tfrec/reader/internal/stages"
 )
 
-// Options configure what is read of a set, and how. The zero value reads everything, verifies
-// everything, and fails on the first damaged record.
+// Options configure how a set is read. The zero value reads everything, verifies everything, and
+// fails on the first damaged record.
 //
-// What is read:
+// Selection:
 //   - Split selects a split of sets that have a manifest. Default: everything.
-//   - Worker is the index of this worker out of Workers, and ShardBy and Uneven say how the set is
-//     divided among them.
+//   - Worker is the index of this worker out of Workers, and ShardBy and Uneven control how the set
+//     is divided among them.
 //   - Partial reads the existing shards of incomplete sets, and calls Note with a sentence about each.
-//   - Compression of the files (default: detected), Checksum for what is verified (default: everything),
-//     and MaxRecord for the size of a record in bytes (default: 1 GiB).
+//   - Compression of the files (default: detected), Checksum for the checksums to verify (default:
+//     all), and MaxRecord for the size of a record in bytes (default: 1 GiB).
 //   - SkipBad limits how much damage is skipped (default: none), and OnSkip is called for each.
 //
-// In which order:
+// Order:
 //   - Seed of all randomness. ShuffleFiles reads the files in a different order in each epoch.
-//   - Unordered returns what is ready instead of waiting for a slow file.
+//   - Unordered returns records as they are ready instead of waiting for a slow file.
 //   - BatchWithinEpoch ends a batch at the end of a pass over the set.
 //
-// With what:
-//   - Parallelism is how many goroutines work at the same time. Default: GOMAXPROCS.
+// Resources:
+//   - Parallelism is the number of goroutines that work at the same time. Default: GOMAXPROCS.
 //   - Readers is the maximum number of concurrent file reads. Default: chosen.
-//   - Memory bounds what is in flight, in bytes (see [MemoryStats]). Default: a quarter of the memory
+//   - Memory limits the bytes in flight (see [MemoryStats]). Default: a quarter of the memory
 //     available, at most 1 GiB.
-//   - PoisonRecycled overwrites the memory of records and batches that are no longer valid.
+//   - PoisonRecycled overwrites the memory of records and batches after their last use.
 //   - Logger gets events such as "skipped damage", "cache built", "tuning settled" and "stream ended".
 type Options = pipeline.Options
 
-// ShardBy says how a set is divided among workers.
+// ShardBy is the way to divide a set among workers.
 //
 // ShardAuto, the default, divides by file if each worker gets at least one and the parts may be
 // uneven, else by record. ShardFiles assigns files i, i + workers, … to worker i. ShardRecords assigns
 // each worker a run of records.
 type ShardBy = pipeline.ShardBy
 
-// Uneven says how to handle workers that have fewer records than others.
+// Uneven is the way to handle workers that have fewer records than others.
 //
 // UnevenKeep, the default, leaves the parts as they are; UnevenDrop drops records of the longer parts;
 // UnevenPad repeats records of the shorter ones (see [Record].Pad).
@@ -63,8 +63,8 @@ type Uneven = pipeline.Uneven
 // Batches of columns and images shrink by the records left out of them, even with DropRemainder; a
 // batch with no good record is not returned. Operating system errors are never skipped.
 //
-// Count is the number of faults allowed, and Share that of the worker's records, 0 to 1; the larger of
-// both applies.
+// Count is the number of faults allowed, and Share the allowed fraction of the worker's records, 0
+// to 1. The larger of both applies.
 type SkipBad = pipeline.SkipBad
 
 // Skipped describes damage that was skipped.
@@ -76,15 +76,15 @@ type Skipped = pipeline.Skipped
 
 // Record is one record as read, and its position.
 //
-// Data is the payload, valid until the next element is requested, and read-only. Offset is where its frame
-// begins in the uncompressed stream, Number its number in the file, from 0, and File the index of that
-// in [Set.Sources]. Epoch is how often the set had been read before, and Pad marks a repeat (see
-// [UnevenPad]).
+// Data is the payload, valid until the next element is requested, and read-only. Offset is where
+// its frame begins in the uncompressed stream, Number its number in the file, from 0, and File the
+// index of the file in [Set.Sources]. Epoch counts the earlier passes over the set, and Pad marks a
+// repeat (see [UnevenPad]).
 type Record = pipeline.Record
 
-// State records what a consumer has received: after Start with it ([From]) the next element is the one that
-// follows. It is small (positions in files, never data), plain JSON, and only valid for the same
-// dataset, wherever it is stored, and the same stages.
+// State is the position of a consumer: after Start with it ([From]) the next element is the one
+// that follows. It is small (positions in files, never data), plain JSON, and only valid for the
+// same dataset, wherever it is stored, and the same stages.
 //
 // Resuming costs reading one block again. After a [Flow.Shuffle] of n elements it costs reading
 // about n·(ln n + 1) elements to refill the buffer; for compressed files also what precedes the
@@ -97,15 +97,15 @@ type Record = pipeline.Record
 // made (Making), and the numbers of records that were Skipped.
 type State = pipeline.State
 
-// StagePosition is the position of a stage, in numbers of its own.
+// StagePosition is the position of a stage, in numbers that the stage defines.
 //
-// Name is that of the stage, with its settings, and At the position, nil at the beginning.
+// Name is the stage's name, with its settings, and At the position, nil at the beginning.
 type StagePosition = pipeline.StagePosition
 
 // MapOptions are the options of [Map]; the zero value preserves the order.
 //
 //   - Workers is the number of goroutines that call the function. Default: chosen as it runs.
-//   - Waits says that the function mostly waits, as for a service: workers then need no processor.
+//   - Waits marks a function that mostly waits, as for a service: workers then need no processor.
 //   - Unordered returns results as they are ready.
 //   - Size returns the approximate memory of a result in bytes, which then counts as in flight.
 type MapOptions = pipeline.MapOptions
@@ -120,25 +120,25 @@ type BatchOptions = flows.BatchOptions
 
 // StageStats are the counters of a stage. Times are sums over its workers.
 //
-// Name is that of the stage; Elements and Bytes were passed on. Busy is the time spent working,
-// WaitInput waiting for the stage before, BlockedOutput for room in the output, and Awaited how long
-// later stages waited for it. Workers work at the same time; Queue elements are ready of QueueSize. Auto
-// means that these are tuned, with so many Changes so far.
+// Name is the stage's name, and Elements and Bytes count its output. Busy is the time spent
+// working, WaitInput waiting for the stage before, BlockedOutput for room in the output, and
+// Awaited how long later stages waited for it. Workers work at the same time; Queue elements are
+// ready of QueueSize. Auto means that both numbers are tuned, with so many Changes so far.
 type StageStats = pipeline.StageStats
 
-// MemoryStats is the memory that a running pipeline has in flight: buffers of what is read ahead,
-// batches in progress, in queues and in use by the consumer, and, if MapOptions.Size is set, the
-// results of [Map] functions. A [Flow.Cache] in memory is not included: it has its own limit.
+// MemoryStats is the memory that a running pipeline has in flight: read-ahead buffers, batches in
+// progress, in queues and in use by the consumer, and, if MapOptions.Size is set, the results of
+// [Map] functions. A [Flow.Cache] in memory is not included: it has its own limit.
 //
-// Limit is that of the [Options], InFlight what is now, Peak the most so far, and Held what the buffers
-// of [Flow.Shuffle] of records hold, in bytes.
+// In bytes: Limit is Memory of the [Options], InFlight the memory now in flight, Peak its maximum
+// so far, and Held the records in the buffers of [Flow.Shuffle].
 type MemoryStats = pipeline.MemoryStats
 
 // Report is the progress of a running pipeline.
 //
-// Seconds since the start, up to Close; the Bottleneck, a sentence that names what is slow and the setting
-// that would help; the Processor time of this process, and how many processors Others kept busy, on
-// average (0 if unknown); the Memory, and the Stages, record sources first.
+// Seconds since the start, up to Close; the Bottleneck, a sentence that names the slowest part and
+// the setting that would help; the Processor time of this process, and how many processors Others
+// kept busy, on average (0 if unknown); the Memory, and the Stages, record sources first.
 type Report = pipeline.Report
 
 // How a set is divided among workers: see [ShardBy].
@@ -174,14 +174,14 @@ type Sampler = records.Sampler
 
 // WeightedOptions are the options of [WeightedSampler].
 //
-// Records is the number of elements of an epoch (default: as many as weights above 0), Replacement draws
-// each from all records, and Seed is that of the draws (default: that of the [Options]).
+// Records is the number of elements of an epoch (default: as many as weights above 0), Replacement
+// draws each from all records, and Seed is for the draws (default: Seed of the [Options]).
 type WeightedOptions = records.WeightedOptions
 
 // SortedOptions are the options of [SortedSampler]; the zero value sorts all records.
 //
-// Window sorts each run of that many records of a random order; Shuffle shuffles runs after sorting;
-// Seed is that of both (default: that of the [Options]).
+// Window sorts each run of that many records of a random order; Shuffle shuffles runs after
+// sorting; Seed is for both (default: Seed of the [Options]).
 type SortedOptions = records.SortedOptions
 
 // CacheOptions are the options of [Flow.Cache], where an element counts as a record of its
@@ -196,28 +196,28 @@ type CacheOptions = stages.CacheOptions
 
 // ShuffleOptions are the options of [Flow.ShuffleWith].
 //
-// Buffer is the number of elements to draw from; Seed is that of the order (default: that of the
+// Buffer is the number of elements to draw from, Seed determines the order (default: Seed of the
 // [Options]), and SameEachEpoch keeps it from epoch to epoch.
 type ShuffleOptions = stages.ShuffleOptions
 
 // MixOptions are the options of [Mix]; the zero value draws from all pipes with equal probability.
 //
-//   - Weights are proportional to the probabilities of the pipes, and Seed is that of the draws.
+//   - Weights are proportional to the probabilities of the pipes, and Seed is for the draws.
 //   - Choose returns the pipe of each element instead.
 //   - StopOnEmpty ends the epoch when an element is to come from a pipe that has none left.
 type MixOptions = stages.MixOptions
 
 // ResampleOptions are the options of [Resample].
 //
-// Initial are the shares of the classes in the records, Target those wanted (default: all equal), and
-// Seed is that of the decisions.
+// Initial are the shares of the classes in the records, Target the shares wanted (default: all
+// equal), and Seed is for the decisions.
 type ResampleOptions = stages.ResampleOptions
 
 // ColumnSpec configures how records become columns.
 //
-// Schema of the columns (default: that of the manifest, or of the first records), Batch for the number
-// of records in a batch (default: 1), DropRemainder, which drops a smaller last batch, and Workers for
-// the batches parsed concurrently (default: chosen).
+// Schema of the columns (default: from the manifest, or inferred from the first records), Batch for
+// the number of records in a batch (default: 1), DropRemainder, which drops a smaller last batch,
+// and Workers for the batches parsed concurrently (default: chosen).
 type ColumnSpec = flows.ColumnSpec
 
 // ColumnBatch is a batch of records as columns. It is valid until the next batch is requested,
@@ -247,14 +247,14 @@ type PadOptions[N int32 | int64 | float32] = flows.PadOptions[N]
 // PaddedBatch is a batch of sequences of the same length. It is valid until the next batch is
 // requested, which reuses its memory: keep a Clone.
 //
-// Shape is {sequences, length}, Values are those of the sequences in row-major order, each followed by
-// padding, Lengths the numbers of values without it, and Epoch is that of the last record.
+// Shape is {sequences, length}, Values has the sequences in row-major order, each followed by
+// padding, Lengths their numbers of values without it, and Epoch is the epoch of the last record.
 type PaddedBatch[N int32 | int64 | float32] = flows.PaddedBatch[N]
 
 // PackOptions are the options of [Pack].
 //
-//   - Length is the number of tokens in a row, and Batch that of rows in a batch. Default: 1.
-//   - OpenRows is how many rows are filled at the same time. Default: 64.
+//   - Length is the number of tokens in a row, and Batch the number of rows in a batch. Default: 1.
+//   - OpenRows is the number of rows filled at the same time. Default: 64.
 //   - Split divides longer sequences, and Truncate keeps their first Length tokens. Default: an error.
 //   - Pad is the token of padding, and DropRemainder drops a smaller last batch.
 type PackOptions = flows.PackOptions
@@ -263,9 +263,9 @@ type PackOptions = flows.PackOptions
 // requested, which reuses its memory: keep a Clone. Tokens, Segments and Positions are tensors of
 // Shape in row-major order, which tensor libraries take without a copy.
 //
-// Segments are the numbers of the sequences in their row, from 1, and Positions those of the tokens in
-// their sequence, from 0; both are 0 for padding. Filled is the number of tokens that are not padding,
-// and Epoch that of the first sequence.
+// Segments has for each token the number of its sequence in the row, from 1, and Positions its
+// index in the sequence, from 0; both are 0 for padding. Filled is the number of tokens that are
+// not padding, and Epoch the epoch of the first sequence.
 type PackedBatch[N int32 | int64] = flows.PackedBatch[N]
 
 // ResizeOptions are the options of [ResizeImages].
@@ -273,7 +273,7 @@ type PackedBatch[N int32 | int64] = flows.PackedBatch[N]
 //   - Resize is the size of the images in the records. Required.
 //   - ImageKey is the feature with the encoded image. Default: [DefaultImageKey].
 //   - Quality of the JPEGs, 1 to 100. Default: 95.
-//   - Codec decodes and encodes. Default: that of [augment.NewCodec] without options.
+//   - Codec decodes and encodes. Default: [augment.NewCodec] without options.
 //   - Workers is the number of goroutines. Default: chosen as it runs.
 type ResizeOptions = images.ResizeOptions
 
@@ -284,18 +284,19 @@ type ResizeOptions = images.ResizeOptions
 //   - DType is the type of the samples; all but Uint8 are divided by 255 and then normalised by Normalize.
 //   - NCHW puts the channels first. Batch is the number of records (default: 1), and DropRemainder drops
 //     a smaller last batch.
-//   - Steps and Frames are for records of several frames, and OtherImageKeys for those of several images.
+//   - Steps and Frames are for records of several frames, and OtherImageKeys for records of several
+//     images.
 //
-// What of a record it has:
+// Features:
 //   - ImageKey and LabelKey are the features with the image and the label; NoLabels leaves labels out.
 //   - MaskKey is the feature with a mask, and MaskFill the class of its padding.
 //   - Objects are the boxes on the images, and Columns further features.
 //
-// What is done to it:
+// Processing:
 //   - Policy draws augmentations; Mix mixes the images of a batch, with soft labels of Classes.
 //   - Codec decodes, ExactPixels at full size, and Check verifies what Convert verified before.
-//   - Workers is the number of goroutines (default: chosen), and Backend what does the arithmetic, such
-//     as a GPU.
+//   - Workers is the number of goroutines (default: chosen), and Backend does the arithmetic, for
+//     example on a GPU.
 type ImageSpec = images.ImageSpec
 
 // ImageBatch is a batch of images as one tensor. It is valid until the next batch is requested,
@@ -304,10 +305,10 @@ type ImageSpec = images.ImageSpec
 // is closed: a copy to a device that does not wait must have ended before the next batch is
 // requested, and before Close.
 //
-// Shape is that of the samples, of the type DType: in Pixels, Bytes or Halves. Masks, Lengths (of
-// clips), Labels, SoftLabels, Objects and Columns are what the [ImageSpec] wants of the records, Mix how
-// the images were mixed, Epoch that of the first record, and Decoders what decoded each image if the
-// backend did.
+// Shape is the shape of the samples, which are in Pixels, Bytes or Halves depending on DType.
+// Masks, Lengths (of clips), Labels, SoftLabels, Objects and Columns are present if the [ImageSpec]
+// selects them. Mix describes how the images were mixed, Epoch is the epoch of the first record,
+// and Decoders names the decoder of each image if the backend decoded it.
 type ImageBatch = images.ImageBatch
 
 // DType is the type of the samples of an image.
@@ -346,11 +347,11 @@ var ErrCacheFull = stages.ErrCacheFull
 // version.
 var ErrOtherCache = stages.ErrOtherCache
 
-// WeightedSampler draws records with probabilities proportional to their weights: weights[i] is
-// that of record i, a number of 0 or more, and there is one for each record of the whole set. To
-// draw classes equally often, give each record 1 / the number of records of its class, with
-// Replacement; the [Set.Records] of a set opened without Workers are in the order of the weights.
-// The weights are not changed, and must not be while the sampler is in use.
+// WeightedSampler draws records with probabilities proportional to their weights: weights[i] is the
+// weight of record i, 0 or more, and there is one for each record of the whole set. To draw classes
+// equally often, give each record 1 / the number of records of its class, with Replacement; the
+// [Set.Records] of a set opened without Workers are in the order of the weights. The weights are
+// not changed, and must not be while the sampler is in use.
 //
 // It is torch.utils.data.WeightedRandomSampler. With replacement it uses the alias method (Vose: A
 // Linear Algorithm for Generating Random Numbers with a Given Distribution, 1991), with 16 bytes of
@@ -361,7 +362,7 @@ func WeightedSampler(weights []float64, o WeightedOptions) Sampler {
 	return records.WeightedSampler(weights, o)
 }
 
-// SortedSampler orders records by keys, ascending: keys[i] is that of record i, such as its
+// SortedSampler orders records by ascending key. keys[i] is the key of record i, such as its
 // difficulty or its length, and must not be NaN; there is one for each record of the whole set.
 // Equal keys keep the order of the records. The keys must not be changed while the sampler is in
 // use.
@@ -380,8 +381,8 @@ func SortedSampler(keys []float64, o SortedOptions) Sampler { return records.Sor
 // Repeat) needs no such detour if all States are of the same step.
 //
 // The new workers open the set with the options of the former ones, except for Worker and Workers.
-// What the flows of the former workers skipped does not count against the limit of the new ones. In
-// a global order with UnevenDrop, the new workers drop again what cannot be divided evenly.
+// Damage skipped by the former workers does not count against the limit of the new ones. In a
+// global order with UnevenDrop, the new workers drop again what cannot be divided evenly.
 //
 // States of other datasets or epochs, and too few or too many of them, are an error that unwraps to
 // [ErrState].

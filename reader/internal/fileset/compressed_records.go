@@ -93,7 +93,7 @@ func (p *CompressedRecords) salvage(found *tfrecord.Error) ([]byte, pipeline.Cur
 	return p.found()
 }
 
-// found returns what the Salvager finds.
+// found returns the next record that the Salvager finds.
 func (p *CompressedRecords) found() ([]byte, pipeline.Cursor, error) {
 	record, err := p.rest.Next()
 	if err == nil {

@@ -9,8 +9,8 @@ import (
 // NewJoined returns a set with the files of other sets, none so far.
 func NewJoined() *Set { return &Set{files: newFiles(nil)} }
 
-// Join adds the files of a set. The options are those of the first one, but for what may be skipped:
-// that of all of them.
+// Join adds the files of a set. The options come from the first set, except for the limit of
+// SkipBad, which covers all sets.
 func (s *Set) Join(of *Set) {
 	if len(s.Joined) == 0 {
 		s.Opts = of.Opts

@@ -110,7 +110,7 @@ func (s *Set) makePieces(ctx context.Context) ([]Piece, error) {
 		parts = append(parts, p)
 	}
 	for i, x := range all {
-		// Nobody reads an empty file. One worker reports it if it should have records.
+		// An empty file is in no worker's part. One worker reports it if it should have records.
 		if x.Records == 0 && i%s.Opts.Workers == s.Opts.Worker && s.MissingRecords(ctx, WholeFile(i), pipeline.Cursor{}, x.plain) != nil {
 			parts = append(parts, WholeFile(i))
 		}

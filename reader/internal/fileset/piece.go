@@ -68,7 +68,7 @@ type expectedCount struct {
 	by      string // source of the number
 }
 
-// promised returns what is known of source i, which ended at a cursor.
+// promised returns the expected end of source i, which ended at a cursor.
 func (s *Set) promised(ctx context.Context, i int, at pipeline.Cursor, plain bool) expectedCount {
 	none := expectedCount{NoEnd.Number, NoEnd.Offset, ""}
 	if info := s.sources[i].Info; info != nil {

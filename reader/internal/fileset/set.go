@@ -20,7 +20,7 @@ type Set struct {
 	*files
 }
 
-// files is what sets with different options share.
+// files is shared by sets with different options.
 type files struct {
 	sources []shard.Source
 
@@ -30,15 +30,15 @@ type files struct {
 	fingerprint string             // "" until identify
 	parts       map[[2]int][]Piece // by worker and number of workers, as far as needed
 
-	Joined []*Set // whose files these are, one set after another; nil: those of Open
+	Joined []*Set // the joined sets, in the order of their files; nil for a set of Open
 }
 
 func newFiles(sources []shard.Source) *files {
 	return &files{sources: sources, indexes: make([]*FileIndex, len(sources)), parts: map[[2]int][]Piece{}}
 }
 
-// As returns the set with other options, which mean the same for each file and are those of the same
-// division among workers.
+// As returns the set with other options, which must treat each file the same and divide the set
+// among the same workers.
 func (s *Set) As(o pipeline.Options) *Set {
 	return &Set{Opts: o, files: s.files}
 }
@@ -100,10 +100,10 @@ func SplitsOf(sources []shard.Source) string {
 	return "there are: " + strings.Join(names, ", ")
 }
 
-// Sources returns the files, ordered by name, including those of other workers.
+// Sources returns the files of all workers, ordered by name.
 func (s *Set) Sources() []shard.Source { return s.sources }
 
-// Files returns the number of files, including those of other workers.
+// Files returns the number of files, for all workers.
 func (s *Set) Files() int { return len(s.sources) }
 
 // Path returns the path of the record's file.

@@ -29,8 +29,8 @@ type stamp struct {
 	info fs.FileInfo
 	ends uint64 // hash of the beginning and the end,
 	seen bool   // ends is set
-	// told is where the records that the index file tells of end, if asked is set: 0 if there is no
-	// index file.
+	// told is the end of the records in the index file, or 0 without an index file. It is valid if
+	// asked is set.
 	told  int64
 	asked bool
 }
@@ -169,7 +169,7 @@ func (s *files) sameEnds(i int, f storage.File, file bool) (bool, error) {
 	return true, nil
 }
 
-// EndsSize is how much of the beginning and of the end of a file represents its content.
+// EndsSize is the size in bytes of each end of a file that the fingerprint covers.
 const EndsSize = 4 << 10
 
 // appendEnds appends the beginning and the end of a file of size bytes.

@@ -33,7 +33,7 @@ type flowBatches[T any] struct {
 	idle  idle[*flowBatch[T]]
 }
 
-// flowBatch is a batch with the elements it was made of.
+// flowBatch is a batch with its original elements.
 type flowBatch[T any] struct {
 	Element[[]T]
 	parts []*Element[T]

@@ -138,7 +138,7 @@ type numberedElements[T any] struct {
 
 func (s *numberedElements[T]) recycle() func(Indexed[T]) { return nil }
 
-// numberedElement is an element with its number, and the marks of the element it was made of.
+// numberedElement is an element with its number, and the marks of the original element.
 type numberedElement[T any] struct {
 	Element[Indexed[T]]
 	of *Element[T]

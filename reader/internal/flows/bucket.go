@@ -209,7 +209,7 @@ func (b *bucket[T]) drop() {
 	b.parts, b.before, b.anchor = b.parts[:0], 0, nil
 }
 
-// reset drops what is held.
+// reset drops the held elements.
 func (x *bucketed[T]) reset() {
 	x.forget()
 	for i := range x.buckets {

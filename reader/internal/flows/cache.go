@@ -139,7 +139,7 @@ func (c *cachedElements[T]) startAt(epoch, given int64) error {
 func (c *cachedElements[T]) enter(epoch, given int64) {
 	c.forget()
 	c.ctx, c.leave = context.WithCancel(c.in.Running().Ctx)
-	start := *c.start // marks refer to that of another epoch
+	start := *c.start // marks refer to the start of another epoch
 	start.Epoch = epoch
 	c.start, c.given = &start, given
 	c.before = c.section.start(start, given)
@@ -230,7 +230,7 @@ func (c *cachedElements[T]) Close() {
 }
 
 // elementWriter is the stage whose records are the elements of a flow as bytes, each with the
-// position of the last record that it was made of. It has no position of its own.
+// position of its last record. It has no position of its own.
 type elementWriter[T any] struct {
 	in    Source[T]
 	codec valueCodec

@@ -12,7 +12,7 @@ import (
 
 // ColumnSpec configures how records become columns.
 type ColumnSpec struct {
-	// Schema of the columns. Default: that of the manifest, if there is one, else the result of
+	// Schema of the columns. Default: from the manifest, if there is one, else the result of
 	// InferSchema for the first 100 records of the first non-empty file.
 	Schema columns.Schema
 	// Batch is the number of records in a batch. Default: 1.

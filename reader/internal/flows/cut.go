@@ -26,7 +26,7 @@ func (p *portion) drop() {
 		b.Release()
 	}
 	clear(p.blocks)
-	clear(p.records) // they may alias buffers that are no longer retained
+	clear(p.records) // they may alias released buffers
 	p.records, p.blocks, p.last = p.records[:0], p.blocks[:0], 0
 }
 

@@ -33,12 +33,12 @@ type Source[T any] interface {
 	StartEpoch(epoch int64) error
 	// State returns the state before the first element of the epoch.
 	State() pipeline.State
-	// Running returns what the stages of the pipe share.
+	// Running returns the Run of the pipe.
 	Running() *pipeline.Run
 	// Close stops all goroutines and closes all files. Elements stay valid.
 	Close()
-	// recycle returns what overwrites the memory of an element that is no longer valid; nil: elements
-	// have no memory that others use again.
+	// recycle returns the function that overwrites the memory of an element after its last use, or
+	// nil if elements have no memory that is reused.
 	recycle() func(T)
 }
 

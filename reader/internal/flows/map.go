@@ -13,7 +13,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// Map returns the elements that functions of newWorker make of those of f.
+// Map returns the results of newWorker's functions for the elements of f.
 func Map[T, U any](f Flow[T], newWorker func() func(T) (U, error), o pipeline.MapOptions) Flow[U] {
 	return func(ctx context.Context, from pipeline.Origin) (Source[U], error) {
 		if newWorker == nil {

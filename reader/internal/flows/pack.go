@@ -15,7 +15,7 @@ type PackOptions struct {
 	Length int
 	// Batch is the number of rows in a batch. Default: 1.
 	Batch int
-	// OpenRows is how many rows are filled at the same time, 1 to 4096. More of them leave less
+	// OpenRows is the number of rows filled at the same time, 1 to 4096. More of them leave less
 	// padding, take more memory, and hold sequences back longer. Default: 64.
 	OpenRows int
 	// Split divides a sequence longer than a row into pieces of Length tokens and a rest, each a
@@ -38,7 +38,7 @@ type PackedBatch[N int32 | int64] struct {
 	Tokens []N
 	// Segments are the numbers of the sequences in their row: 1, 2 and so on, 0 for padding.
 	Segments []int32
-	// Positions are those of the tokens in their sequence, from 0; 0 for padding.
+	// Positions has the index of each token in its sequence, from 0; 0 for padding.
 	Positions []int32
 	// Filled is the number of tokens that are not padding: Filled / len(Tokens) is the share used.
 	Filled int
@@ -342,7 +342,7 @@ func (p *packed[N]) drop(n int) {
 	p.closed -= n
 }
 
-// reset drops what is held.
+// reset drops the held sequences and rows.
 func (p *packed[N]) reset() {
 	p.forget()
 	p.closed, p.resting = len(p.rows), false

@@ -12,8 +12,9 @@ import (
 type PadOptions[N int32 | int64 | float32] struct {
 	// Length pads to that many values. Default: the longest sequence of each batch.
 	Length int
-	// Boundaries, ascending, pad to one value less than the first boundary above the longest sequence of
-	// a batch: those of BucketOptions give as many shapes as there are buckets. Not with Length.
+	// Boundaries, ascending, pad to one value less than the first boundary above the longest
+	// sequence of a batch. The Boundaries of BucketOptions give as many shapes as there are
+	// buckets. Not with Length.
 	Boundaries []int
 	// Value is the padding. Default: 0.
 	Value N

@@ -15,8 +15,8 @@ type Place = place
 // State returns the state of a consumer that has received this batch and all before it.
 func (p *place) State() pipeline.State { return p.mark.whole() }
 
-// setMark replaces the mark of a batch. That of a copy must not refer to a block: the copy outlives
-// the element that retains it.
+// setMark replaces the mark of a batch. The mark of a copy must not refer to a block: the copy
+// outlives the element that retains it.
 func (p *place) setMark(to Mark) {
 	if p.mark.block == nil {
 		to = to.clone()

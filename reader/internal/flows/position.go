@@ -8,11 +8,11 @@ import (
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
 )
 
-// Most stages of a flow have no position: an element's State is that of the last record it was made
-// of. Stages that count or hold elements add a section to [State.Flow].
+// Most stages of a flow have no position: an element's State is the one of its last record. Stages
+// that count or hold elements add a section to [State.Flow].
 
-// flowPosition is the section of a stage after an element, and those of the stages before it. It
-// never changes, so that marks share it.
+// flowPosition is the section of a stage after an element, linked to the sections of the stages
+// before it. It never changes, so that marks share it.
 type flowPosition struct {
 	stage  pipeline.StagePosition
 	before *flowPosition
@@ -122,7 +122,7 @@ func sameWorker(r *pipeline.Run, s *pipeline.State, name string) error {
 	return nil
 }
 
-// popFlow removes the last section of Flow, which must be that of the named stage.
+// popFlow removes the last section of Flow, which must belong to the named stage.
 func popFlow(s *pipeline.State, name string) ([]int64, error) {
 	n := len(s.Flow)
 	if n == 0 {

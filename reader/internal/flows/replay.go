@@ -7,10 +7,10 @@ import (
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
 )
 
-// replayed is shared by stages that hold elements until a result is full. Their position is that of
-// the stages before, taken before the oldest element that is held, how full each result was there,
-// and how many results were given since. To resume, those results are made again and dropped. What
-// they held of elements from before that position is not read again: it is only counted.
+// replayed is shared by stages that hold elements until a result is full. Their position is the one
+// of the stages before, taken before the oldest held element, with the number of elements in each
+// result there and the number of results given since. To resume, those results are made again and
+// dropped. Their elements from before that position are not read again, only counted.
 type replayed[T any] struct {
 	in     Source[T]
 	stage  flowStage
@@ -48,7 +48,7 @@ func (r *replayed[T]) begin(at []int64) {
 	r.before = r.stage.start(start, at...)
 }
 
-// receive returns the next element; nil at the end of a pass, where what is held must be given or
+// receive returns the next element; nil at the end of a pass, where held elements must be given or
 // dropped before the next call.
 func (r *replayed[T]) receive() (*Element[T], error) {
 	if e := r.ahead; e != nil {
@@ -91,8 +91,8 @@ func (r *replayed[T]) arrived(e *Element[T]) {
 	r.came++
 }
 
-// mark returns the position after a result that is given now. Oldest is the oldest anchor of what
-// is still held; nil if there is nothing.
+// mark returns the position after a result that is given now. oldest is the oldest anchor of the
+// elements still held, or nil without any.
 func (r *replayed[T]) mark(oldest *anchor) Mark {
 	r.given++
 	m := r.last.retain()
@@ -107,7 +107,7 @@ func (r *replayed[T]) mark(oldest *anchor) Mark {
 	return r.stage.after(m, r.words...)
 }
 
-// forget drops what is not needed after the epoch.
+// forget drops the state of the epoch.
 func (r *replayed[T]) forget() {
 	if r.ahead != nil {
 		r.ahead.Drop()

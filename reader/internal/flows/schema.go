@@ -16,7 +16,7 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// inferred is how many records Schema reads to infer a schema.
+// inferred is the number of records that Schema reads to infer a schema.
 const inferred = 100
 
 // Schema returns the schema of the set's manifest, or infers one from its first records.

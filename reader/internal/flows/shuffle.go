@@ -10,8 +10,7 @@ import (
 	"github.com/tfrec/tfrec/reader/internal/stages"
 )
 
-// Shuffle returns the elements of f in a random order. The seed is that of the set, for options
-// without one.
+// Shuffle returns the elements of f in a random order. seed is used if the options have none.
 func Shuffle[T any](f Flow[T], o stages.ShuffleOptions, seed uint64) Flow[T] {
 	if o.Seed != nil {
 		seed = *o.Seed
@@ -46,8 +45,8 @@ func Shuffle[T any](f Flow[T], o stages.ShuffleOptions, seed uint64) Flow[T] {
 	}
 }
 
-// shuffled is a running Shuffle. As in that of records, element i of the epoch comes from the slot that
-// draw i gives, so that the number of elements given determines what the buffer holds.
+// shuffled is a running Shuffle. As with records, element i of the epoch comes from the slot that
+// draw i gives, so that the number of elements given determines the content of the buffer.
 //
 // Its position is one of the flow before, and in numbers: the number of the element after that position,
 // the elements given, and one more than the elements of the epoch (0 before its end was seen). A position

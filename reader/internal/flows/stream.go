@@ -132,5 +132,5 @@ func (s *Stream[T]) Close() error {
 	return nil
 }
 
-// Running returns what the stages share.
+// Running returns the Run that the stages share.
 func (s *Stream[T]) Running() *pipeline.Run { return s.src.Running() }

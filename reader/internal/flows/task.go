@@ -29,9 +29,9 @@ func (s *WorkerSpec[T]) workUnits(t *task[T]) int {
 	return s.Units(t.Value)
 }
 
-// end ends the work on a part, and reports whether it was the last one: otherwise the task is no
-// longer the worker's. It returns the number of records to count and their payload in bytes: those
-// of the part or, if units are not records, those of the task with the last part.
+// end ends the work on a part, and reports whether it was the last one: otherwise the worker must
+// not use the task again. It returns the number of records to count and their payload in bytes: for
+// the part or, if units are not records, for the whole task with its last part.
 func (p part[T]) end(units bool) (last bool, records int, size int64) {
 	if !units {
 		records, size = p.to-p.from, payload(p.records[p.from:p.to])

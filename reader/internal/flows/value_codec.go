@@ -23,7 +23,7 @@ import (
 //	pointer        a byte, 0 for nil, or 1 and then what it points to
 //	other types    the length in 8 bytes, then what MarshalBinary returns
 //
-// What is read equals what was written, nil or empty.
+// Values read equal the values written, and nil stays distinct from empty.
 type valueCodec struct {
 	name  string // identifies the type and its form
 	least int    // bytes that a value takes at least
@@ -201,14 +201,15 @@ func pointerCodec(t reflect.Type, elem valueCodec) valueCodec {
 	}
 }
 
-// isBatch reports whether a type is that of a batch, or a record: with an Epoch of its own.
+// isBatch reports whether a type is a batch or a record: with an Epoch of its own.
 func isBatch(t reflect.Type) bool {
 	f, embeds := t.FieldByName(reflect.TypeFor[place]().Name())
 	return t == reflect.TypeFor[pipeline.Record]() || embeds && len(f.Index) == 1 && f.Type == reflect.TypeFor[place]()
 }
 
-// structCodec refuses fields that are not exported, whose values it could not restore. Those of
-// columns are known, places are made again, and a tag `cache:"-"` leaves a field as it is.
+// structCodec returns an error for fields that are not exported, whose values it could not restore,
+// except in types of package columns. It skips places, which are made again, and fields with the
+// tag `cache:"-"`.
 func structCodec(t reflect.Type, outer []reflect.Type) (c valueCodec, err error) {
 	if t.NumField() == 0 {
 		return emptyCodec(t.String()), nil

@@ -30,12 +30,12 @@ type WorkerSpec[T any] struct {
 	// at least one. before is the skip count before the first fault; each fault has the count after
 	// it. It removes their rows from the value and returns the number of records left.
 	Without func(v T, faults []pipeline.WorkFault, before pipeline.SkipCount) (left int)
-	// clear, if not nil, drops what a value holds when the value is released.
+	// clear, if not nil, drops the references of a value when it is released.
 	clear func(v T)
-	// Poison overwrites the memory of a value that is no longer valid; nil: it owns none.
+	// Poison overwrites the memory of a released value; nil: it owns none.
 	Poison func(v T)
-	// Free frees memory of a value that is not used again and that the garbage collector does not
-	// know; nil: there is none.
+	// Free frees the memory of a value after its last use that the garbage collector does not
+	// manage; nil: it has none.
 	Free func(v T)
 	// Mark tells a value the position after it; nil: not needed.
 	Mark func(v T, m Mark)

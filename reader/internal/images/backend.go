@@ -13,11 +13,11 @@ import (
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
 )
 
-// waitingWorkers is how many more workers than processors there are with a backend: they wait for
-// calls of it that overlap.
+// waitingWorkers is the number of workers beyond the number of processors with a backend: while
+// some wait for its calls, others work.
 const waitingWorkers = 2
 
-// imageTask is what is left to do for an image or a mask that is decoded.
+// imageTask is the remaining work for a decoded image or mask.
 type imageTask struct {
 	augment.Task
 	unit, row int            // of the batch: a record, or a frame of clips; and the row of the image
@@ -38,7 +38,7 @@ type imageTasks struct {
 	size    int  // tasks of a call
 
 	queue   []*imageTask
-	tasks   []*augment.Task // those of queue
+	tasks   []*augment.Task // the tasks of queue
 	idle    []*imageTask
 	kept    int64 // bytes in the buffers of idle
 	fail    func(unit int, err error) bool
@@ -140,7 +140,7 @@ func (b *ImageBatch) located(unit int, key string, err error) error {
 	return fmt.Errorf("feature %q: %w", key, err)
 }
 
-// submit decodes an image for a row of the batch, and queues what is left to do.
+// submit decodes an image for a row of the batch, and queues the remaining work.
 func (d *imageDecoder) submit(unit, row int, key string, data []byte, record pipeline.Record) error {
 	if string(d.format()) == rawpixels.Float32 {
 		return d.floats(row, data)
@@ -164,8 +164,7 @@ func (d *imageDecoder) task(unit int, key string) *imageTask {
 	return t
 }
 
-// enqueue queues what is left to do for a task, unless decoding failed with an error, which it
-// returns.
+// enqueue queues a task, unless decoding failed with an error, which it returns.
 func (d *imageDecoder) enqueue(t *imageTask, err error) error {
 	if err != nil {
 		d.release(t)
@@ -178,7 +177,7 @@ func (d *imageDecoder) enqueue(t *imageTask, err error) error {
 	return nil
 }
 
-// reserve waits for the memory that an image takes. If there is none, what is queued is finished
+// reserve waits for the memory that an image takes. If it has to wait, it finishes the queued tasks
 // first: images that have memory never wait for more.
 func (d *imageDecoder) reserve(t *imageTask, bytes int64) error {
 	if !d.gate.TryAcquire(bytes) {
@@ -193,7 +192,7 @@ func (d *imageDecoder) reserve(t *imageTask, bytes int64) error {
 	return nil
 }
 
-// size is how many bytes the buffers have that are kept for other images.
+// size returns the bytes of the buffers that are kept for other images.
 func (t *imageTask) size() int64 {
 	p := &t.planes
 	return int64(cap(p.Y.Pix) + cap(p.Cb.Pix) + cap(p.Cr.Pix) + cap(t.decoded.Pix))
@@ -212,7 +211,7 @@ func (d *imageDecoder) release(t *imageTask) {
 	t.memory = 0
 }
 
-// flush has the backend finish what is queued.
+// flush has the backend finish the queued tasks.
 func (d *imageDecoder) flush() {
 	if len(d.queue) == 0 {
 		return

@@ -22,15 +22,15 @@ type ImageBatch struct {
 	// ImageSpec.OtherImageKeys it is {n, images, ...}. With ImageSpec.Frames, that number comes
 	// next: {n, frames, height, width, channels}, or {n, images, frames, ...}.
 	Shape []int
-	// DType says which slice has the samples: Pixels for Float32, Bytes for Uint8, and for Float16
-	// and BFloat16 their bits in Halves, contiguous and in the order of Shape. A tensor library may
-	// use the slice without a copy.
+	// DType selects the slice that has the samples: Pixels for Float32, Bytes for Uint8, and for
+	// Float16 and BFloat16 their bits in Halves, contiguous and in the order of Shape. A tensor
+	// library may use the slice without a copy.
 	DType  DType
 	Pixels []float32
 	Bytes  []uint8
 	Halves []uint16
-	// Masks are the samples of the masks, {n, height, width}, with ImageSpec.MaskKey; those of
-	// frames are {n, frames, height, width}.
+	// Masks are the samples of the masks, {n, height, width}, or {n, frames, height, width} for
+	// clips, with ImageSpec.MaskKey.
 	Masks []uint8
 	// Lengths are the numbers of frames of the records before padding, {n}, with ImageSpec.Frames.
 	// They are not mixed.
@@ -41,24 +41,24 @@ type ImageBatch struct {
 	// SoftLabels, {n, ImageSpec.Classes}, are 1 at the label of each record, or, where images were
 	// mixed, the share of each label, and 0 elsewhere.
 	SoftLabels []float32
-	// Mix is how the images were mixed, for losses of labels or columns, which are not. A Lambda of 1
-	// means not at all.
+	// Mix describes how the images were mixed, for losses of labels or columns, which are not
+	// mixed. A Lambda of 1 means that the images are not mixed either.
 	Mix augment.MixDraw
-	// Objects are those of the images, with ImageSpec.Objects; empty without.
+	// Objects are the objects of the images, with ImageSpec.Objects; empty without.
 	Objects columns.Objects
-	// Columns are those of the spec, one row for each record; empty without.
+	// Columns are the columns of the spec, one row for each record; empty without.
 	Columns columns.Columns
 	// Epoch is the epoch of the first record (see Record.Epoch).
 	Epoch int32
-	// Decoders are what decoded each image, in order, if ImageSpec.Backend decodes: its Decoder of
-	// [augment.Task], and "" for images that only ImageSpec.Codec decodes and for padding.
+	// Decoders names the decoder of each image, in order, if ImageSpec.Backend decodes: Decoder of
+	// its [augment.Task], and "" for images that only ImageSpec.Codec decodes and for padding.
 	Decoders []string
 
 	imageWork `cache:"-"`
 	place
 }
 
-// imageWork is what a batch needs besides its content.
+// imageWork has the scratch data of a batch.
 type imageWork struct {
 	clips   *clips         // while their frames are decoded
 	objects []imageObjects // by record, with ImageSpec.Objects

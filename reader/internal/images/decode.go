@@ -84,7 +84,8 @@ func (d *imageDecoder) decode(i int, record pipeline.Record) error {
 	return nil
 }
 
-// beside adds what goes with the image of ImageKey, which was decoded last, to row i of the batch.
+// beside adds the objects and the mask of the image of ImageKey, which was decoded last, to row i
+// of the batch.
 func (d *imageDecoder) beside(i int) error {
 	if d.spec.Objects != nil {
 		if err := d.placeObjects(i); err != nil {
@@ -194,7 +195,7 @@ func (d *imageDecoder) image(t *imageTask, data []byte, record pipeline.Record) 
 	return err
 }
 
-// begin sets the size of a task's image, w by h pixels when upright, and what is drawn for it.
+// begin sets the size of a task's image, w by h pixels when upright, and its draw of the Policy.
 func (d *imageDecoder) begin(t *imageTask, record pipeline.Record, w, h, orientation int) {
 	d.setSource(w, h, orientation)
 	d.source.draw = d.draw(record, w, h)

@@ -35,7 +35,7 @@ func newImageFinisher(s *ImageSpec, r *pipeline.Run) *imageFinisher {
 }
 
 // finish parses the columns of the records without a fault, removes the rows of the others, and
-// mixes what is left.
+// mixes the remaining images.
 func (f *imageFinisher) finish(b *ImageBatch, records []pipeline.Record, faults []pipeline.WorkFault, fail func(int, error) bool) {
 	f.bad = flows.Resized(f.bad, len(records))
 	clear(f.bad)
@@ -89,7 +89,7 @@ func (f *imageFinisher) finish(b *ImageBatch, records []pipeline.Record, faults 
 	}
 }
 
-// forParser returns what the parser gets of a record that frames were located in: all, or the
+// forParser returns the bytes to parse of a record in which frames were located: all, or the
 // context as an Example, which has the same wire format. It is valid until the next call.
 func (f *imageFinisher) forParser(record []byte) []byte {
 	if !f.contextOnly {

@@ -144,8 +144,8 @@ func (c *clip) loadKey(s *ImageSpec, e *tfrecord.SequenceExample, key string, mo
 	return nil
 }
 
-// missingFrames is the error for a record without frames under a key. It says where else the record
-// has it.
+// missingFrames returns the error for a record without frames under a key. It names the other place
+// if the record has the key there.
 func missingFrames(e *tfrecord.SequenceExample, key string) error {
 	if _, ok := e.Context.Get(key); ok {
 		return fmt.Errorf("feature %q: there is no feature list of this name, but a feature: want the Steps FlatSteps", key)
@@ -214,7 +214,7 @@ func (d *imageDecoder) frame(unit int, record pipeline.Record) error {
 	return nil
 }
 
-// fail reports a bad frame. That of the lowest number is the error of the record, whichever worker
+// fail reports a bad frame. The record's error is the one of its first bad frame, whichever worker
 // is first.
 func (c *clip) fail(frame int, err error) {
 	c.mu.Lock()

@@ -19,15 +19,15 @@ func Float16Of(x float32) uint16 {
 	case bits >= overflow:
 		return sign | 0x7c00
 	case bits < normal:
-		// Adding 0.5 aligns the last bit of a subnormal half, 2^-24, with that of the sum, which
-		// the addition rounds.
+		// Adding 0.5 aligns the last bit of a subnormal half, 2^-24, with the last bit of the sum,
+		// which the addition rounds.
 		return sign | uint16(math.Float32bits(math.Float32frombits(bits)+0.5)-math.Float32bits(0.5))
 	}
 	// Rebias the exponent, and round: a carry out of the mantissa is one into the exponent.
 	return sign | uint16((bits-(127-15)<<23+0xfff+bits>>13&1)>>13)
 }
 
-// Float16Value returns the number that bits of half precision stand for.
+// Float16Value returns the value of bits of half precision.
 func Float16Value(h uint16) float32 {
 	bits := uint32(h&0x7fff) << 13
 	x := math.Float32frombits(bits) * 0x1p112 // rebiases the exponent, of subnormals too
@@ -47,5 +47,5 @@ func BFloat16Of(x float32) uint16 {
 	return uint16((bits + 0x7fff + bits>>16&1) >> 16)
 }
 
-// BFloat16Value returns the number that bits of bfloat16 stand for.
+// BFloat16Value returns the value of bits of bfloat16.
 func BFloat16Value(h uint16) float32 { return math.Float32frombits(uint32(h) << 16) }

@@ -7,7 +7,7 @@ import (
 	"github.com/tfrec/tfrec/internal/objects"
 )
 
-// keypointNumbers is how many numbers a keypoint has: x, y and visibility.
+// keypointNumbers is the number of values of a keypoint: x, y and visibility.
 const keypointNumbers = 3
 
 // readKeypoints parses and checks the keypoints of the objects of a record.

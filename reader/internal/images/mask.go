@@ -19,8 +19,8 @@ func (d *imageDecoder) submitMask(unit, row int, data []byte) error {
 	}))
 }
 
-// mask checks a mask of w x h pixels and has begin decode it and say how it moves, for a row of
-// masks.
+// mask checks a mask of w x h pixels and calls begin, which decodes it and sets up its steps, for a
+// row of masks.
 func (d *imageDecoder) mask(t *imageTask, data []byte, w, h int, row []uint8, begin func() error) error {
 	info, err := masks.Check(d.spec.Codec, data, w, h)
 	if err != nil {

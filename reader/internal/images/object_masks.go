@@ -20,8 +20,8 @@ const maxRaggedMasks = 1 << 30
 // errNoMask is for objects whose mask is empty.
 var errNoMask = errors.New("it has no mask: store a PNG for each object, or leave out Masks of the ObjectSpec")
 
-// limitMasks gives an error to the records with whose masks those of a batch would be too large.
-// What records have is counted before any is decoded, so that the order of work does not matter.
+// limitMasks sets an error for each record whose masks would exceed the limit of the batch. It
+// counts masks before any is decoded, so that the order of work does not matter.
 func (b *ImageBatch) limitMasks(s *ImageSpec, records []pipeline.Record, width, height int) {
 	most := int64(maxRaggedMasks / (width * height))
 	if s.Mix.MixUp != 0 {

@@ -13,15 +13,15 @@ import (
 // maxObjects bounds the padded objects of a batch.
 const maxObjects = 1 << 24
 
-// imageObjects are the objects of an image of a batch, until those of all of its images are put
-// together.
+// imageObjects are the objects of an image, until the objects of all images of the batch are
+// joined.
 type imageObjects struct {
 	boxes           [][4]float32 // as in the result
 	labels, indexes []int64
 	masks           []uint8   // with ObjectSpec.Masks, of the first MaxBoxes
 	keypoints       []float32 // with ObjectSpec.Keypoints: x, y and visibility
 	hidden          int
-	err             error // why there is no room for the masks
+	err             error // of limitMasks
 }
 
 // objectsMemory is the size of the objects in bytes.
@@ -123,7 +123,7 @@ func (s *ImageSpec) dropsObject(o *objects.Objects, k int) bool {
 	return s.Objects.DropCrowd && isSet(o.Crowd, k) || s.Objects.DropDifficult && isSet(o.Difficult, k)
 }
 
-// isSet reports whether an object has a flag; lists that a record lacks are empty.
+// isSet reports whether an object has a flag. Lists missing from a record are empty.
 func isSet(flags []int64, k int) bool { return k < len(flags) && flags[k] != 0 }
 
 // box returns a stored box, in shares of the image as stored, in pixels of the upright image.
@@ -181,7 +181,7 @@ func (f *imageFinisher) joinObjects(b *ImageBatch) {
 	j.shapeKeypoints(n)
 }
 
-// objectJoiner appends the objects of images to those of a batch.
+// objectJoiner appends the objects of images to a batch.
 type objectJoiner struct {
 	dst       *columns.Objects
 	most      int  // of an image, all padded to it; 0: ragged

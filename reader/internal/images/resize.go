@@ -26,7 +26,7 @@ type ResizeOptions struct {
 	ImageKey string
 	// Quality of the JPEGs, 1 to 100. Default: 95.
 	Quality int
-	// Codec decodes and encodes. Default: that of augment.NewCodec without options.
+	// Codec decodes and encodes. Default: augment.NewCodec without options.
 	Codec *augment.Codec
 	// Workers is the number of goroutines. Default: chosen as it runs.
 	Workers int

@@ -72,27 +72,27 @@ type ImageSpec struct {
 	// Policy, if not nil, draws random steps for each image, before it is resized. They depend only
 	// on the seed of the set, the epoch, and the record's file name and number, so that resuming
 	// repeats them. Elements of one record in an epoch, such as windows of an episode or copies
-	// that a Sampler lists, therefore get the same draw. One that mixes images is refused: Mix
-	// mixes those of a batch.
+	// that a Sampler lists, therefore get the same draw. A Policy that mixes images is an error:
+	// use Mix.
 	Policy *augment.Policy
 	// Mix draws how the images of each batch are mixed with MixUp or CutMix, as
 	// torchvision.transforms.v2 does: each image with the one before it, the first with the last,
-	// after bad ones were left out. The draw depends on the same as those of a Policy, for the first
-	// record of the batch: batches that begin with elements of one record are mixed alike. MixUp
-	// computes Lambda*a + (1-Lambda)*b in float32 and rounds the result to the DType, halves to
-	// even.
+	// after bad ones were left out. The draw depends on the same values as a Policy's draw for the
+	// first record of the batch: batches that begin with elements of one record are mixed alike.
+	// MixUp computes Lambda*a + (1-Lambda)*b in float32 and rounds the result to the DType, halves
+	// to even.
 	Mix augment.Mix
 	// Classes is the number of classes that labels count from 0. It adds SoftLabels to the batch;
 	// another label is then an error. It cannot be used with NoLabels. Default: 0, without
 	// SoftLabels.
 	Classes int
-	// Steps makes each record a clip of Frames, and says where it has them: with
-	// columns.ListSteps in feature lists of a SequenceExample, with columns.FlatSteps in features
-	// of several values, as TFDS stores videos and the steps of episodes (RLDS). ImageKey,
-	// OtherImageKeys and MaskKey name these lists or features, all with the same number of frames.
-	// Other features are of the whole record: the label, and "image/format" with its sizes. Frames
-	// of the same size get the same draw of the Policy, and Mix mixes whole clips. The Shape counts
-	// the frames before height, width and channels. Default: columns.NoSteps, one image a feature.
+	// Steps makes each record a clip of Frames. They are, with columns.ListSteps, in feature lists
+	// of a SequenceExample, or, with columns.FlatSteps, in features of several values, as TFDS
+	// stores videos and the steps of episodes (RLDS). ImageKey, OtherImageKeys and MaskKey name
+	// these lists or features, all with the same number of frames. Other features are of the whole
+	// record: the label, and "image/format" with its sizes. Frames of the same size get the same
+	// draw of the Policy, and Mix mixes whole clips. The Shape counts the frames before height,
+	// width and channels. Default: columns.NoSteps, one image a feature.
 	Steps columns.Steps
 	// Frames is the number of frames of each clip, if Steps is set. Shorter records are padded with
 	// frames whose samples are all 0, of any DType, and whose masks are MaskFill; Lengths of the
@@ -104,9 +104,9 @@ type ImageSpec struct {
 	// "raw" or "float32"; LabelKey is the feature with the label. Default: DefaultImageKey and
 	// DefaultLabelKey.
 	ImageKey, LabelKey string
-	// OtherImageKeys are features with further images of each record, such as those of other
-	// cameras, which are treated alike: those of the same size get the same draw of the Policy.
-	// "image/format" is that of all of them. The Shape then counts the images of a record,
+	// OtherImageKeys are features with further images of each record, such as views of other
+	// cameras. They are treated alike: images of the same size get the same draw of the Policy.
+	// "image/format" applies to all of them. The Shape then counts the images of a record,
 	// ImageKey's first, after n.
 	OtherImageKeys []string
 	// MaskKey is the feature with a mask of the image of ImageKey, such as
@@ -124,29 +124,30 @@ type ImageSpec struct {
 	// "ymax", in shares of the image as stored, and "image/object/class/label". They move with the
 	// pixels: orientation, Policy and Resize. A record without these features has none; lists of
 	// different lengths, boxes without labels, and boxes that are more than 0.001 outside of 0 to 1
-	// are errors of the record. Masks of the spec adds their "image/object/mask": a PNG an object as
-	// for MaskKey, of the size of the image as stored, whose pixels that are not 0 are the object. They
-	// move like masks of MaskKey, with 0 outside of the image; of an object whose box is in the image,
-	// no pixel may be left. An object that is in the batch without its mask, or with one of another
-	// size, is an error of the record. Keypoints of the spec adds "image/object/keypoint/x", "y" and
-	// "visibility", which move too: in an image that the Policy mirrors, left and right keypoints change
-	// places as KeypointFlip or "image/object/keypoint/text" says; it is an error of the record if
-	// neither does, or if an object has another number of keypoints. Labels of images are then read
-	// only if LabelKey is set. With Mix.MixUp an image has its own objects, then those of the one before
-	// it; CutMix is an error, and so are Steps. Default: nil, without objects.
+	// are errors of the record. Masks of the spec adds their "image/object/mask": a PNG an object
+	// as for MaskKey, of the size of the image as stored, whose pixels that are not 0 are the
+	// object. They move like masks of MaskKey, with 0 outside of the image; of an object whose box
+	// is in the image, no pixel may be left. An object that is in the batch without its mask, or
+	// with one of another size, is an error of the record. Keypoints of the spec adds
+	// "image/object/keypoint/x", "y" and "visibility", which move too: in an image that the Policy
+	// mirrors, left and right keypoints change places as KeypointFlip or
+	// "image/object/keypoint/text" says; it is an error of the record if neither does, or if an
+	// object has another number of keypoints. Labels of images are then read only if LabelKey is
+	// set. With Mix.MixUp an image has its own objects, then the objects of the image before it;
+	// CutMix is an error, and so are Steps. Default: nil, without objects.
 	Objects *columns.ObjectSpec
 	// Columns are further features, such as several labels or a text. They are parsed as by
-	// ParseColumns; a record that does not match them is an error. They are as stored: only those
-	// of Objects move with the pixels. Default: none. Points of 2 numbers, of which each image has
-	// another number, become a padded column of the Shape {batch, points, 2} with
+	// ParseColumns; a record that does not match them is an error. They are as stored: only Objects
+	// move with the pixels. Default: none. Points of 2 numbers, of which each image has another
+	// number, become a padded column of the Shape {batch, points, 2} with
 	//
 	//	columns.Field{Key: "image/points", Kind: tfrecord.KindFloat, Shape: []int{2},
 	//		Steps: columns.FlatSteps, Length: columns.Longest, AllowMissing: true}
 	//
 	// and [columns.Column.Lengths] has their numbers.
 	Columns columns.Schema
-	// Codec decodes. Default: that of package augment, which limits the pixels of an image
-	// ([augment.CodecOptions.MaxPixels]) and refuses arithmetic coding. Images decoded at the same
+	// Codec decodes. Default: the one of package augment, which limits the pixels of an image
+	// ([augment.CodecOptions.MaxPixels]) and rejects arithmetic coding. Images decoded at the same
 	// time take at most Options.Memory together, in addition to what that accounts for; an image
 	// that takes more is decoded alone.
 	Codec *augment.Codec
@@ -164,7 +165,7 @@ type ImageSpec struct {
 	Workers int
 	// Backend, if not nil, makes the rows of batches of the decoded images: it applies the steps of
 	// the Policy, resizes and, for Float32, normalises them, masks included, up to Batch of
-	// [augment.Backend] at a time. All else stays on the CPU: what is stored as float32, conversion
+	// [augment.Backend] at a time. All else stays on the CPU: images stored as float32, conversion
 	// to Float16, BFloat16 and NCHW bytes, and Mix. The batches have the same bytes with and
 	// without it, unless it decodes JPEGs itself: if it has a method
 	//
@@ -177,8 +178,8 @@ type ImageSpec struct {
 	//
 	// Each worker decodes images for the next call while others wait for theirs, so that copies to
 	// a device overlap its work, and batches are made while earlier ones are used: want 2 Workers
-	// or more, and a Batch of at least that of the backend. By default there are 2 more than
-	// otherwise. If it is an [augment.HostAllocator], the samples of batches are in its memory. An
+	// or more, and at least the backend's Batch. By default there are 2 more Workers than without a
+	// backend. If it is an [augment.HostAllocator], the samples of batches are in its memory. An
 	// error of the backend itself ends the flow, whatever SkipBad allows; it is the backend that
 	// may continue on the CPU instead (package gpu, unless its option Required is set). It must
 	// work until the Stream is closed. Default: augment.CPU.
@@ -356,7 +357,7 @@ func (s ImageSpec) works() (func(r *pipeline.Run) flows.WorkerSpec[*ImageBatch],
 	}, nil
 }
 
-// makes describes what the batches depend on.
+// makes describes the settings that the batches depend on.
 func (s ImageSpec) makes(r *pipeline.Run) string {
 	policy, decoder := s.Policy, s.Codec.String()
 	if s.backendDecodes() {

@@ -20,7 +20,7 @@ type Record struct {
 	Number int64
 	// File is the index of the record's file in Set.Sources.
 	File int32
-	// Epoch is how often the set had been read before, from 0.
+	// Epoch counts the earlier passes over the set, from 0.
 	Epoch int32
 	// Pad means that the record is a repeat, to make the parts even (see [UnevenPad]).
 	Pad bool
@@ -32,8 +32,8 @@ func (r Record) Clone() Record {
 	return r
 }
 
-// BlockRecords is how many records a stage puts into a block that it builds: enough to amortise
-// handing over a block, few enough to stay in the cache.
+// BlockRecords is the number of records in the blocks that stages build: enough to amortise handing
+// over a block, few enough to stay in the processor's cache.
 const BlockRecords = 512
 
 // BlockBytes is the size from which a block takes no more records, so that large ones are not all

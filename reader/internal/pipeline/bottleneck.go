@@ -9,8 +9,8 @@ import (
 	"github.com/tfrec/tfrec/internal/optname"
 )
 
-// A remedy is what speeds a stage up: the field that sets its number of workers, if it has several,
-// and everything else.
+// remedy has the ways to speed a stage up: the field that sets its number of workers, if it has
+// several, and all others.
 type remedy struct {
 	workers *optname.Name
 	others  optname.Text
@@ -44,7 +44,7 @@ func remedyOf(s StageStats) remedy {
 	return r
 }
 
-// faster is what helps a stage while processors are idle.
+// faster returns the remedies while processors are idle.
 func (r remedy) faster() string {
 	if r.workers == nil {
 		return r.others.String()
@@ -52,7 +52,7 @@ func (r remedy) faster() string {
 	return fmt.Sprintf("%s, %s", r.workers, orAlso(r.others.String()))
 }
 
-// cheaper is what helps while all processors are busy.
+// cheaper returns the remedies while all processors are busy.
 func (r remedy) cheaper() string {
 	if r.workers == nil {
 		return r.others.String()
@@ -60,7 +60,8 @@ func (r remedy) cheaper() string {
 	return fmt.Sprintf("%s; a larger %s would not", r.others, r.workers)
 }
 
-// shorterWaits is what helps a stage whose function waits. More workers than cores are known to wait.
+// shorterWaits returns the remedies for a stage whose function waits. More workers than cores are
+// known to wait.
 func (r remedy) shorterWaits(s StageStats, cores int) string {
 	switch {
 	case stageWord(s.Name) != "map":
@@ -99,12 +100,12 @@ func stageWord(name string) string {
 	return word
 }
 
-// Usage is what a pipeline took of the machine.
+// Usage describes the processor time that a pipeline and other processes took.
 type Usage struct {
 	Elapsed time.Duration
 	Cores   int // that this process may use
-	// Processor is the processor time of this process; 0 if unknown. Delayed is how long its threads
-	// waited for a processor, together; below 0 if unknown.
+	// Processor is the processor time of this process; 0 if unknown. Delayed is the sum of its
+	// threads' waits for a processor, below 0 if unknown.
 	Processor, Delayed time.Duration
 	// Others are the processors that other processes kept busy, on average; 0 if unknown.
 	Others float64
@@ -205,8 +206,8 @@ func lastQueue(stats []StageStats) int {
 	return i
 }
 
-// waitedFor reports whether the consumer waits for the pipeline, or that this is unknown: there is
-// no queue, or stages after the last one take time themselves.
+// waitedFor reports whether the consumer waits for the pipeline. It returns true if that is
+// unknown: without a queue, or if stages after the last queue take time themselves.
 func waitedFor(stats []StageStats, elapsed time.Duration) bool {
 	last := lastQueue(stats)
 	if last < 0 || stats[last].Elements == 0 || stats[last].Awaited > elapsed/20 {

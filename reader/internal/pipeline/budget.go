@@ -7,30 +7,29 @@ import (
 	"github.com/tfrec/tfrec/internal/par"
 )
 
-// MemoryStats is the memory that a running pipeline has in flight: buffers of what is read ahead,
-// batches in progress, in queues and in use by the consumer, and, if MapOptions.Size is set, the
-// results of Map functions. A Flow.Cache in memory is not included: it has its own limit.
+// MemoryStats is the memory that a running pipeline has in flight: read-ahead buffers, batches in
+// progress, in queues and in use by the consumer, and, if MapOptions.Size is set, the results of
+// Map functions. A Flow.Cache in memory is not included: it has its own limit.
 type MemoryStats struct {
-	// Limit is Options.Memory, InFlight what is used of it, and Peak its maximum so far, all in
-	// bytes.
+	// Limit is Options.Memory, InFlight the part in use, and Peak its maximum so far, all in bytes.
 	Limit    int64 `json:"limit"`
 	InFlight int64 `json:"in_flight"`
 	Peak     int64 `json:"peak"`
-	// Held is what the buffers of Flow.Shuffle of records hold, in bytes: part of InFlight if Options.Memory
-	// was set, otherwise in addition to it.
+	// Held is the size in bytes of the records in buffers of Flow.Shuffle: part of InFlight if
+	// Options.Memory was set, otherwise in addition to it.
 	Held int64 `json:"held"`
 }
 
 // budget accounts for the memory of MemoryStats.
 //
 // Nothing is read or made ahead beyond three quarters of the limit, and read-ahead takes at most
-// half of it. What the consumer waits for is made regardless, so that there is always progress; the
-// last quarter is for that. There are at most two such elements, one waited for and one in
-// progress, so that only elements that need more than an eighth of the limit can exceed it.
+// half of it. An element that the consumer waits for is made regardless, so that there is always
+// progress; the last quarter is for that. There are at most two such elements, one waited for and
+// one in progress, so that only elements that need more than an eighth of the limit can exceed it.
 //
-// What shuffles hold was requested by its number. It counts like anything else, so that less is
-// read ahead, but never less than an eighth of the limit: only a buffer that holds more than five
-// eighths exceeds it. With a default limit it is counted separately.
+// The user chose the number of records that shuffles hold. They count like anything else, so that
+// less is read ahead, but never less than an eighth of the limit: only a buffer that holds more
+// than five eighths exceeds it. With a default limit it is counted separately.
 //
 // Waiters wake when memory is released, when their context ends, and on wake: the caller that makes
 // their needed true must call it.
@@ -54,7 +53,7 @@ func NewBudget(limit int64, trim func()) *budget {
 	return b
 }
 
-// ahead is the limit for what nobody waits for yet.
+// ahead returns the limit for reading and making elements in advance.
 func (b *budget) ahead() int64 {
 	most := b.limit - b.limit/4
 	if !b.beside {

@@ -10,7 +10,7 @@ import (
 
 // Link is a stage of a pipeline that is described, and those before it.
 type Link struct {
-	// Name of the stage, with its settings: it must match that of a State.
+	// Name of the stage, with its settings: it must match the name in a State.
 	Name string
 	// Open opens the stage after up, which is nil for a source.
 	Open func(r *Run, up Stage) (Stage, error)
@@ -98,8 +98,8 @@ func (l *Link) Build(r *Run) (Stage, error) {
 }
 
 // Checked wraps every stage. It ends a stage whose context has ended, whatever loop the caller is
-// in, and returns an error if a stage returns an empty block: without it later stages would read
-// past its end or never stop asking. It shows the stage in profiles and traces.
+// in. It returns an error if a stage returns an empty block, on which later stages would read past
+// the end or loop forever. It shows the stage in profiles and traces.
 type Checked struct {
 	Stage
 	name   string
@@ -146,8 +146,8 @@ func (c *Checked) Next() (*Block, error) {
 type Origin struct {
 	Epoch int64  // its beginning, unless there is a state
 	State *State // a state to continue from
-	// Idle opens without starting an epoch, for a Cache: next returns errIdle until StartEpoch, which
-	// may start epoch 0 more than once. There is no state.
+	// Idle opens without starting an epoch, for a Cache: next returns errIdle until StartEpoch,
+	// which may start epoch 0 more than once. State must be nil.
 	Idle bool
 }
 

@@ -83,7 +83,7 @@ func (r *Run) LogRefetched(file any, offset int64, length int, changed bool, err
 	r.Event(slog.LevelWarn, eventRefetched, attrs...)
 }
 
-// logEnded logs what a run did.
+// logEnded logs the totals of a run.
 func (r *Run) logEnded() {
 	log := r.Opts.Logger
 	if log == nil || !log.Enabled(r.Ctx, slog.LevelDebug) {

@@ -7,9 +7,9 @@ type MapOptions struct {
 	// Workers is the number of goroutines that call the function. Default: chosen as it runs, up to
 	// the Parallelism of the set, or up to 64 with Waits.
 	Workers int
-	// Waits says that the function mostly waits, as for a service or a disk: its workers then do not
-	// count against the Parallelism of the set. More Workers than Parallelism imply it. Where the number
-	// of workers is chosen, on Linux, it is found out within a second.
+	// Waits marks a function that mostly waits, as for a service or a disk: its workers then do not
+	// count against the Parallelism of the set. More Workers than Parallelism imply it. If Workers
+	// is not set, it is detected within a second on Linux.
 	Waits bool
 	// Unordered returns results as they are ready, each at most a few dozen per worker early. A
 	// State then refers to the original order: resuming from it may repeat or omit those few.

@@ -9,8 +9,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// Options configure what is read of a set, and how. The zero value reads everything, verifies
-// everything, and fails on the first damaged record.
+// Options configure how a set is read. The zero value reads everything, verifies everything, and
+// fails on the first damaged record.
 type Options struct {
 	// Split selects a split of sets that have a manifest. Files outside a manifest belong to no
 	// split. Default: everything.
@@ -19,9 +19,9 @@ type Options struct {
 	// Worker is the index of this worker out of Workers, counted from 0; it reads only its part of
 	// the set (see Set.Sharding). Workers 0 means 1.
 	Worker, Workers int
-	// ShardBy says how the set is divided.
+	// ShardBy is the way to divide the set among workers.
 	ShardBy ShardBy
-	// Uneven says how to handle parts of unequal length.
+	// Uneven is the way to handle parts of unequal length.
 	Uneven Uneven
 
 	// Seed of all randomness: the order of files, Flow.Shuffle and Set.ShuffleAll.
@@ -37,16 +37,16 @@ type Options struct {
 	// Readers is the maximum number of concurrent file reads. Default: the number of cores, and up
 	// to four times that, or 16, while more reads get more out of slow storage.
 	Readers int
-	// Memory bounds what is in flight, in bytes: read ahead, decoded, in queues, in the buffers of
+	// Memory limits the bytes in flight: read ahead, decoded, in queues, in the buffers of
 	// Flow.Shuffle and in use by the consumer (see [MemoryStats]). Nothing is read or made in
-	// advance beyond it. What the consumer waits for is made regardless, so that elements that
-	// alone need more than an eighth of it, with their records, may exceed it, and so may Shuffle
-	// buffers that need more than five eighths. Buffers have a minimum size: a limit below 4 MiB,
-	// or 128 KiB for each file of an Interleave's cycle, may be exceeded. Default: a quarter of the
-	// memory available to this process, at most 1 GiB, not counting Shuffle buffers.
+	// advance beyond it. An element that the consumer waits for is made regardless. So elements
+	// that need more than an eighth of the limit, with their records, may exceed it, and so may
+	// Shuffle buffers that need more than five eighths. Buffers have a minimum size: a limit below
+	// 4 MiB, or 128 KiB for each file of an Interleave's cycle, may be exceeded. Default: a quarter
+	// of the memory available to this process, at most 1 GiB, not counting Shuffle buffers.
 	Memory int64
-	// Unordered returns what is ready instead of waiting for a slow file. The order then differs
-	// from run to run; the records are the same.
+	// Unordered returns records as they are ready instead of waiting for a slow file. The order
+	// then differs from run to run; the records are the same.
 	Unordered bool
 	// BatchWithinEpoch ends a batch at the end of a pass over the set, so that no batch mixes two
 	// (see [Record.Epoch]): the last one of a pass is smaller, or dropped if remainders are. It
@@ -54,14 +54,14 @@ type Options struct {
 	// since it mixes passes. Default: batches continue across passes, as in tf.data.
 	BatchWithinEpoch bool
 
-	// PoisonRecycled overwrites the memory of records and batches as soon as they are no longer
-	// valid: bytes with 0xdb, numbers with bytes of it, floats with NaN. A program that keeps a
-	// batch instead of a Clone then fails in its first test. It costs a pass over the memory.
+	// PoisonRecycled overwrites the memory of records and batches as soon as it may be reused:
+	// bytes with 0xdb, numbers with bytes of it, floats with NaN. A program that keeps a batch
+	// instead of a Clone then fails in its first test. It costs a pass over the memory.
 	PoisonRecycled bool
 
 	// Compression of the files. Default: detected for each file.
 	Compression tfrecord.Compression
-	// Checksum says what is verified. Default: everything.
+	// Checksum selects the checksums to verify. Default: all.
 	Checksum tfrecord.Checksum
 	// MaxRecord is the maximum size of a record in bytes. Default: 1 GiB.
 	MaxRecord int64
@@ -90,12 +90,12 @@ type Options struct {
 	//
 	// A global order over a set in an object store that is not kept in memory is logged once, with
 	// estimates of the bytes that an epoch reads and the requests that it makes; with Memory of
-	// memory_needed bytes, the set is read once. Bytes of an object that were damaged on their way, or
-	// in a cache of objects, were fetched again; they are right unless there is an error. Bytes is 0
-	// for a compressed file, which is read again from its beginning. The attribute cache is the
-	// directory, or "memory". There is no event per record: of the damage skipped in a run, and of
-	// what was fetched again, the first ten are logged, and then one every ten seconds. The settings
-	// of a stage are logged again only if they settle on others. Default: no events.
+	// memory_needed bytes, the set is read once. Bytes of an object that were damaged on their way,
+	// or in a cache of objects, were fetched again; they are right unless there is an error. Bytes
+	// is 0 for a compressed file, which is read again from its beginning. The attribute cache is
+	// the directory, or "memory". Skipped damage and repeated fetches are not logged each: a run
+	// logs the first ten of either, and then one every ten seconds. The settings of a stage are
+	// logged again only if they settle on others. Default: no events.
 	Logger *slog.Logger
 
 	// memoryGiven means that Memory was set explicitly.
@@ -162,7 +162,7 @@ func ReaderOptions(o *Options, name string) tfrecord.ReaderOptions {
 	return tfrecord.ReaderOptions{Name: name, Compression: o.Compression, Checksum: o.Checksum, MaxRecord: o.MaxRecord}
 }
 
-// ShardBy says how a set is divided among workers.
+// ShardBy is a way to divide a set among workers.
 type ShardBy uint8
 
 const (
@@ -176,7 +176,7 @@ const (
 	ShardRecords
 )
 
-// Uneven says how to handle workers that have fewer records than others.
+// Uneven is a way to handle workers that have fewer records than others.
 type Uneven uint8
 
 const (

@@ -2,9 +2,8 @@ package pipeline
 
 import "time"
 
-// patience says when a stage should hand on what it has, since its function takes long. It looks at
-// the clock after the first of some calls, then after each of them if they are slow, and after a few
-// otherwise.
+// patience limits how long a stage with a slow function holds results back. It looks at the clock
+// after the first call, then after each call while calls are slow, and after every few otherwise.
 type patience struct {
 	began  time.Time
 	calls  int
@@ -12,7 +11,7 @@ type patience struct {
 	stride int
 }
 
-// PatienceTime is how long a stage keeps what it has.
+// PatienceTime is the time for which a stage holds results back.
 const PatienceTime = time.Millisecond
 
 func NewPatience() patience { return patience{began: time.Now(), next: 1, stride: 1} }

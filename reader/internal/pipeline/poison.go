@@ -6,8 +6,8 @@ import (
 	"github.com/tfrec/tfrec/columns"
 )
 
-// What Options.PoisonRecycled leaves in recycled memory: a byte that is no UTF-8 when repeated, a
-// number that panics as an index, and a float that spreads.
+// Values that Options.PoisonRecycled writes into recycled memory: a byte that is invalid UTF-8 when
+// repeated, a number that panics as an index, and a float that spreads.
 const (
 	PoisonByte  = 0xdb
 	PoisonInt64 = -0x2424242424242425 // 0xdbdb...

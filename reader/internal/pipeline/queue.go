@@ -34,7 +34,7 @@ type Queue[T any] struct {
 	limit int
 	list  []T
 	head  int   // of list: next element to take
-	err   error // why there are no more
+	err   error // of the end
 }
 
 // NewQueue returns a queue of at most n elements; if n is 0 the length is chosen automatically.
@@ -86,7 +86,7 @@ func (q *Queue[T]) Put(v T) {
 	q.mu.Unlock()
 }
 
-// End records that there are no more elements, and why; nil resumes.
+// End ends the queue with an error, which takers get after the last element; nil resumes.
 func (q *Queue[T]) End(err error) {
 	q.mu.Lock()
 	q.err = err

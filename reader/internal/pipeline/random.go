@@ -39,7 +39,7 @@ func Permute[T any](s []T, d Draws) {
 	}
 }
 
-// CheckWeights refuses weights that are no probabilities.
+// CheckWeights returns an error for weights that cannot be scaled to probabilities.
 func CheckWeights(weights []float64) error {
 	total := 0.0
 	for i, w := range weights {

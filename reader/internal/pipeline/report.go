@@ -14,7 +14,7 @@ import (
 type Report struct {
 	// Seconds since the start, up to Close.
 	Seconds float64 `json:"seconds"`
-	// Bottleneck is a sentence that names what is slow, and the setting that would speed it up.
+	// Bottleneck is a sentence that names the slowest part, and the setting that would speed it up.
 	Bottleneck string `json:"bottleneck"`
 	// Processor is the processor time that this process took in these seconds, for everything that it
 	// does. Others are the processors that other processes kept busy, on average. 0 if unknown.
@@ -47,7 +47,7 @@ func (r *Run) Report() Report {
 	}
 }
 
-// usage returns what the run took of the machine so far.
+// usage returns the Usage of the run so far.
 func (e *Engine) usage() Usage {
 	u := Usage{Elapsed: time.Since(e.began), Cores: runtime.GOMAXPROCS(0)}
 	u.Processor, _ = e.load.Process()

@@ -14,19 +14,19 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// Run is what the stages of a running pipeline share. A pipeline within another one, such as an
-// input of Mix, has a run of its own.
+// Run is the state shared by the stages of a running pipeline. A pipeline within another one, such
+// as an input of Mix, has a run of its own.
 type Run struct {
 	*Engine
 	Opts Options // with defaults
 	Data dataset
 	// Fingerprint of Data.
 	Fingerprint string
-	// Names of the stages, source first. Those of the inputs of a stage come before it.
+	// Names of the stages, source first. The stages of a stage's inputs come before it.
 	Names []string
 	// Rereads means that a stage may read what comes before it again (see Link).
 	Rereads bool
-	// Calls means that functions of the user were called for what the stages so far made.
+	// Calls means that the results of the stages so far depend on functions of the user.
 	Calls  bool
 	Passes int64 // epochs of the set in one of the pipe (see Link)
 	Merged bool  // it continues a former worker (see MergeStates)
@@ -36,11 +36,11 @@ type Run struct {
 	StateAt func(at Position, n int64) State
 }
 
-// dataset is what a pipeline needs to know of the records that it reads.
+// dataset describes the records that a pipeline reads.
 type dataset interface {
 	// Path returns the file of a record.
 	Path(Record) string
-	// Len returns the number of records, those of other workers included.
+	// Len returns the number of records, for all workers.
 	Len(context.Context) (int64, error)
 	// Files returns the number of files.
 	Files() int
@@ -48,7 +48,7 @@ type dataset interface {
 	Fingerprint(context.Context) (string, error)
 }
 
-// Engine is what all runs of a pipeline share.
+// Engine is the state shared by all runs of a pipeline.
 type Engine struct {
 	Ctx    context.Context
 	Cancel context.CancelCauseFunc // ends Ctx
@@ -199,7 +199,7 @@ func (e *Engine) Dismiss(waits bool) {
 	}
 }
 
-// SpareTokens are tokens to work that nobody has: they let a goroutine help another one.
+// SpareTokens are unused tokens to work, with which one goroutine can help another.
 type SpareTokens chan struct{}
 
 // TryAcquire takes a token if there is one.

@@ -56,9 +56,9 @@ func TallyOf(w []int64) (SkipCount, bool) {
 	return SkipCount{[2]int32{int32(w[0]), int32(w[2])}, [2]int64{w[1], w[3]}}, true
 }
 
-// PopLead removes the section of a stage that passes records of the stage before on: how many of them
-// are between that stage's position and that of a block, and the skip count before it. Both are none at
-// the beginning.
+// PopLead removes the section of a stage that passes on records of the stage before. It returns the
+// number of records between that stage's position and a block's, and the skip count before it. Both
+// are zero at the beginning.
 func (p Position) PopLead(name string) (lead int64, bad SkipCount, before Position, err error) {
 	own, before := p.Pop()
 	if own == nil {
@@ -131,7 +131,7 @@ func (r *Run) skipped(epoch int32) (n, allowed int64) {
 	return n, allowed
 }
 
-// Skip counts and reports what is skipped; an error if that exceeds the limit.
+// Skip counts and reports skipped damage. It returns an error if that exceeds the limit.
 func (r *Run) Skip(t *SkipCount, s Skipped) error {
 	r.Mu.Lock()
 	t.add(s.Epoch, s.Records)

@@ -18,7 +18,7 @@ const (
 	StateVersion = 3
 )
 
-// State records what a consumer has received: after Start with it the next element is the one that
+// State is the position of a consumer: after Start with it the next element is the one that
 // follows. It is small (positions in files, never data), plain JSON, and only valid for the same
 // dataset, wherever it is stored, and the same stages.
 //
@@ -45,12 +45,12 @@ type State struct {
 	// Merged are the States of former workers, by number: see MergeStates.
 	Merged []State `json:"merged,omitempty"`
 	// Flow are the positions of the stages of a [Flow] that have one, such as Flow.Take, first
-	// stage first. None if there are no such stages.
+	// stage first. Empty without such stages.
 	Flow []StagePosition `json:"flow,omitempty"`
-	// Making describes the stages of a [Flow], first stage first, with the settings that its elements
-	// depend on; the functions of the stages are not in it. None for a Pipe, and from MergeStates.
-	// Resume refuses the State of a flow that is made differently, unless the number of workers
-	// changes.
+	// Making describes the stages of a [Flow], first stage first, with the settings that its
+	// elements depend on; the functions of the stages are not in it. Empty for a Pipe, and from
+	// MergeStates. Resuming returns an error if the flow is made differently, unless the number of
+	// workers changes.
 	Making []string `json:"making,omitempty"`
 	// Skipped is the number of records without a result in the current epochs, if [SkipBad] allows
 	// them: at most two pairs of epoch and number.
@@ -127,8 +127,7 @@ func (p Position) Split(n int) (last, before Position) {
 	return p[len(before):], before
 }
 
-// Fill appends a position to dst with n sections: those that it lacks, of its first stages, are
-// empty.
+// Fill appends a position to dst with n sections. Missing ones, for its first stages, are empty.
 func (p Position) Fill(dst Position, n int) Position {
 	for before := p; len(before) > 0; n-- {
 		_, before = before.Pop()
@@ -264,8 +263,8 @@ func ReceivedOf(s *State) int64 {
 	return n
 }
 
-// SameMaking returns an error for a State of a flow that is made differently. Where records are divided
-// among other workers, batches begin anew, and may have another size.
+// SameMaking returns an error for a State of a flow that is made differently. It accepts any with
+// another number of workers: batches then start over, and may have another size.
 func (r *Run) SameMaking(s *State) error {
 	if len(s.Making) == 0 || s.Workers != r.Opts.Workers {
 		return nil

@@ -17,7 +17,7 @@ type StageStats struct {
 	Busy          time.Duration `json:"busy"`
 	WaitInput     time.Duration `json:"wait_input"`
 	BlockedOutput time.Duration `json:"blocked_output"`
-	// Awaited is how long the stages after it waited for it, for stages that work ahead.
+	// Awaited is the time that later stages waited for it, for stages that work ahead.
 	Awaited time.Duration `json:"awaited"`
 	// Workers is the maximum number of goroutines that work at the same time.
 	Workers int `json:"workers"`
@@ -25,8 +25,8 @@ type StageStats struct {
 	// a stage without a queue.
 	Queue     int `json:"queue"`
 	QueueSize int `json:"queue_size"`
-	// Auto means that Workers and QueueSize are tuned, since they were not set; Changes is how
-	// often they were changed. It stops growing once they have settled.
+	// Auto means that Workers and QueueSize are tuned, since they were not set. Changes counts the
+	// adjustments, and stops growing once both have settled.
 	Auto    bool  `json:"auto"`
 	Changes int64 `json:"changes"`
 }
@@ -98,7 +98,7 @@ func (s *Counters) snapshot() StageStats {
 	}
 }
 
-// Stopwatch separates a stage's own time from that of the stages before it.
+// Stopwatch separates a stage's own time from the time of the stages before it.
 type Stopwatch struct {
 	stats *Counters
 	last  time.Time

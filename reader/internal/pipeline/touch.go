@@ -2,7 +2,8 @@ package pipeline
 
 import "runtime"
 
-// touched is how many bytes of a record touch reads at most, and cacheLine how far apart.
+// touched is the size in bytes of the part of a record that Touch covers, and cacheLine the
+// distance between its reads.
 const (
 	touched   = 512
 	cacheLine = 64

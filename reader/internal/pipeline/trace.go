@@ -7,10 +7,10 @@ import (
 )
 
 // Profiles and execution traces show the stages of a pipeline. Goroutines that stages start have
-// the pprof label tfrec_stage, with the name of the stage without its settings, beside the labels
-// of the context of Start. While an execution trace is taken, every block and portion of a stage is
-// a region named "tfrec " and the stage, and every wait of a consumer is "tfrec next", all in a
-// task named "tfrec" for each run. The consumer's own goroutine keeps its labels.
+// the pprof label tfrec_stage, with the name of the stage without its settings, in addition to the
+// labels of the context of Start. While an execution trace is taken, every block and portion of a
+// stage is a region named "tfrec " and the stage, and every wait of a consumer is "tfrec next", all
+// in a task named "tfrec" for each run. The consumer's own goroutine keeps its labels.
 const (
 	StageLabel  = "tfrec_stage"
 	TracePrefix = "tfrec "

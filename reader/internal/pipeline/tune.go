@@ -3,10 +3,10 @@ package pipeline
 import "math"
 
 // pace chooses the number of workers of a stage. It samples the stage, and changes the number only
-// for a visible reason: more when the consumer waits and all workers are busy, fewer when nobody
-// waits and workers are idle. A change is on trial for some samples: more workers have to deliver a
-// share of the expected gain, and fewer must be enough. A change that fails is reverted, and not
-// tried again for a while, which doubles each time. So the number settles.
+// for a visible reason: more when the consumer waits and all workers are busy, fewer when it does
+// not wait and workers are idle. A change is on trial for some samples: more workers have to
+// deliver a share of the expected gain, and fewer must be enough. A change that fails is reverted,
+// and not tried again for a while, which doubles each time. So the number settles.
 //
 // (tf.data's AUTOTUNE climbs a modelled hill, see model.cc in TensorFlow; this climbs the real
 // one.)
@@ -23,7 +23,7 @@ type pace struct {
 	patience int     // samples that the last failure cost
 	floor    int     // fewer were not enough, for
 	floorFor int     // this many more samples
-	quiet    int     // consecutive samples in which nobody waited
+	quiet    int     // consecutive samples in which the consumer did not wait
 	busiest  float64 // maximum of busy workers in these
 }
 
@@ -39,7 +39,7 @@ type look struct {
 // Thresholds of a pace. Between starved and calm nothing changes.
 const (
 	starved  = 0.10 // of the time: the consumer waits too long
-	calm     = 0.02 // of the time: nobody waits
+	calm     = 0.02 // of the time: the consumer does not wait
 	atWork   = 0.80 // of the workers: all are busy
 	headroom = 1.25 // workers per busy one, from which there are too many
 	promised = 0.25 // of the best possible gain of more workers, required
@@ -131,8 +131,8 @@ func (p *pace) failed(before int) {
 
 // depth chooses the length of a queue. A queue that is alternately full and empty is too short for
 // the fluctuations around it, and is doubled; one that was never nearly empty for a while is too
-// long, and is cut by what was never used. One that is always empty is left alone: it needs more
-// workers before it. (The first rule is that of TensorFlow's prefetch_autotuner.cc.)
+// long, and is cut by what was never used. One that is always empty stays unchanged: it needs more
+// workers before it. (The first rule is from TensorFlow's prefetch_autotuner.cc.)
 type depth struct {
 	least, most int
 	now         int

@@ -8,12 +8,12 @@ import (
 	"github.com/tfrec/tfrec/internal/cpuload"
 )
 
-// tuner periodically samples the stages of a running pipeline and adjusts what the user did not
-// set. The consumer of a stage calls tick now and then, so that the tuner needs no goroutine. Its
-// changes never affect the order of the elements.
+// tuner periodically samples the stages of a running pipeline and adjusts the settings that the
+// user left open. The consumer of a stage calls tick now and then, so that the tuner needs no
+// goroutine. Its changes never affect the order of the elements.
 type tuner struct {
 	clock   func() time.Time
-	settled func(*Knob) // called when a stage has settled; nil: nobody asks
+	settled func(*Knob) // called when a stage has settled, if not nil
 
 	mu    sync.Mutex
 	last  time.Time
@@ -210,9 +210,9 @@ func (r *Run) Readers(s *Counters, files int, stored bool) *Gate {
 	return g
 }
 
-// Workers returns the gate for the workers of a stage, and their maximum number: the given one or, if
-// that is 0, one up to which it is chosen. waits is for a function that waits. Otherwise waiting is
-// called if it turns out to be one: the maximum is then that of MostWorkers.
+// Workers returns the gate for the workers of a stage, and their maximum number: given or, if that
+// is 0, the upper bound for tuning. waits is set for a function that waits. Otherwise waiting is
+// called if the function turns out to wait, and the maximum becomes MostWorkers(true).
 func (r *Run) Workers(s *Counters, given int, waits bool, waiting func()) (g *Gate, most int) {
 	if given > 0 {
 		s.Workers.Store(int32(given))

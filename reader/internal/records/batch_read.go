@@ -112,8 +112,8 @@ func (e *batchRead) readFiles(ctx context.Context, b *pipeline.Block, watch *pip
 	}
 }
 
-// reserve waits for the memory that the batch read needs: a block for its records, and what is read
-// around them. It returns nil when ctx has ended.
+// reserve waits for the memory that the batch read needs: a block for its records, and the bytes
+// read around them. It returns nil when ctx has ended.
 func (e *batchRead) reserve(ctx context.Context) *pipeline.Block {
 	var data, around int64
 	for rest := e.wants; len(rest) > 0; {

@@ -13,11 +13,10 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// Records in an object store that are no further apart than nearStored are requested together, up
-// to RunStored bytes: transferring what is between them takes about as long as a request of its own
-// on two processors. A batch read has up to mostLanes requests in flight, and there are up to
-// storedErrands batch reads of at most storedErrand bytes each: the larger they are, the closer
-// together their records.
+// Records in an object store at most nearStored bytes apart are requested together, up to RunStored
+// bytes: transferring the gap takes about as long as another request on two processors. A batch
+// read has up to mostLanes requests in flight, and there are up to storedErrands batch reads of at
+// most storedErrand bytes each: the larger they are, the closer together their records.
 const (
 	nearStored    = 64 << 10
 	RunStored     = 4 << 20
@@ -44,7 +43,7 @@ func (g *Global) share() int64 {
 	return min(o.Memory/4/int64(o.Parallelism+2), maxErrand)
 }
 
-// around is the part for what a batch read reads around its records.
+// around returns the memory limit for the bytes that a batch read reads around its records.
 func (g *Global) around() int64 {
 	if g.dense {
 		return min(g.run.Opts.Memory/8, storedErrand)
@@ -52,9 +51,9 @@ func (g *Global) around() int64 {
 	return g.share()
 }
 
-// keep decides whether the set is kept in memory. Of a larger one with records smaller than what is
-// read around them, each batch read reads most of the set: so it is as large as possible, and the
-// next one is read meanwhile.
+// keep decides whether the set is kept in memory. In a larger set whose records are smaller than
+// the gaps read around them, each batch read reads most of the set. So it is as large as possible,
+// and the next one is read meanwhile.
 func (g *Global) keep() {
 	if !g.stored || g.Kept != nil {
 		return
@@ -92,7 +91,8 @@ func (g *Global) lanes(around int64) int64 {
 	return min(max(g.around()/max(around, 1), 1), mostLanes)
 }
 
-// mostSent is how many batch reads are in flight, besides the one being consumed.
+// mostSent returns the maximum number of batch reads in flight, not counting the one being
+// consumed.
 func (g *Global) mostSent() int {
 	if g.dense {
 		return 1

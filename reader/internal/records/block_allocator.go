@@ -24,7 +24,7 @@ func (in *blockAllocator) block(n int) (*pipeline.Block, error) {
 	return in.alloc(n), nil
 }
 
-// tryBlock is block without waiting: nil if there is no room.
+// tryBlock is block without waiting. It returns nil if memory is short.
 func (in *blockAllocator) tryBlock(n int) *pipeline.Block {
 	if !in.run.Budget.TryRead(int64(n)) {
 		return nil

@@ -7,7 +7,8 @@ import (
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
 )
 
-// tellCost logs, once, what an epoch reads of a set in an object store that does not fit in memory.
+// tellCost logs, once, the cost of an epoch over a set in an object store that does not fit in
+// memory.
 func (g *Global) tellCost() {
 	if !g.stored || g.Kept != nil || g.length == 0 || g.costTold || g.run.Opts.Logger == nil {
 		return

@@ -15,7 +15,7 @@ import (
 type blockSource interface {
 	// Read returns the next block, io.EOF after the last one.
 	Read(*pipeline.Stopwatch) (*pipeline.Block, error)
-	// stands returns the position after what was read.
+	// stands returns the position after the last record or damage read.
 	stands() pipeline.Cursor
 	// Close closes the file.
 	Close() error
@@ -73,8 +73,8 @@ func (f *feeder) waitFor(d *feed) {
 	f.run.Budget.Wake()
 }
 
-// needed reports whether the consumer waits for the block that d makes. A wait for any feed goes to
-// the first feed that asks.
+// needed reports whether the consumer waits for the block that d makes. The first feed that calls
+// it takes a wait for any feed.
 func (f *feeder) needed(d *feed) bool {
 	if d.onTurn.Load() && f.anyOne.CompareAndSwap(true, false) {
 		d.wanted.Store(d.making + 1)

@@ -197,8 +197,8 @@ func (g *Global) Start(ctx context.Context, epoch int64, at pipeline.Position) e
 	return nil
 }
 
-// tellMissing reports the records missing at the ends of files, which have no index in the order:
-// each worker reports those of the files assigned to it by number.
+// tellMissing reports the records missing at the ends of files, which have no index in the order.
+// Each worker reports on the files assigned to it by number.
 func (g *Global) tellMissing() error {
 	for i, x := range g.Indexes {
 		short := g.set.MissingRecords(g.ctx, fileset.WholeFile(i), pipeline.Cursor{Number: x.Records, Offset: x.Size}, true)

@@ -76,7 +76,7 @@ type interleave struct {
 	epoch  int32
 	order  []fileset.Piece // in the epoch's order
 	began  int             // pieces whose feed was started
-	ready  []*feed         // for the pieces after those of the slots, in order
+	ready  []*feed         // for the pieces after the ones in slots, in order
 	bad    pipeline.SkipCount
 
 	slots    []slot
@@ -161,7 +161,7 @@ func (x *interleave) appendAt(dst pipeline.Position) pipeline.Position {
 	return append(dst, int64(len(dst)-begin))
 }
 
-// where returns the cursor of what the slot returns next: a record, or damage to report.
+// where returns the cursor of the slot's next record or damage to report.
 func (s *slot) where() pipeline.Cursor {
 	switch {
 	case s.blk == nil:
@@ -251,7 +251,7 @@ func (x *interleave) Next() (*pipeline.Block, error) {
 			if x.fetch(s, len(out.Records) == 0, &watch) {
 				continue
 			}
-			break // by an error, or of what is available for now
+			break // at an error, or if nothing more is available for now
 		}
 		if err := x.report(s); err != nil {
 			x.err = err

@@ -15,7 +15,7 @@ type order struct {
 	seed   uint64
 	runs   random.Permutation
 	short  int64 // index of the last run of the set, which may be short
-	lacks  int64 // how many records it lacks
+	lacks  int64 // records missing from it
 
 	current int64 // window that mixed is for; -1 for none
 	mixed   random.Permutation

@@ -21,15 +21,16 @@ type resident struct {
 	turn   chan struct{} // of the batch read that fills it
 	Data   [][]byte      // of each file, from its first use on
 	have   [][]bool      // which blocks of it
-	Mend   sync.RWMutex  // excludes the replacement of what is there
+	Mend   sync.RWMutex  // excludes the replacement of data
 }
 
-// residentBlock is the unit of what is kept: transferring it takes about as long as a request.
+// residentBlock is the size in bytes of the blocks kept in memory: transferring one takes about as
+// long as a request.
 const residentBlock = nearStored
 
-// fitsMemory returns the size of a set's files, and whether they are kept in memory: up to five
-// eighths of the limit are, which leaves an eighth for reading ahead, and a quarter for what the
-// consumer waits for.
+// fitsMemory returns the size of a set's files, and whether they are kept in memory: if they take
+// up to five eighths of the limit, which leaves an eighth for reading ahead, and a quarter for
+// elements that the consumer waits for.
 func fitsMemory(set *fileset.Set) (size int64, fits bool) {
 	size = set.Size()
 	return size, size <= set.Opts.Memory/8*5

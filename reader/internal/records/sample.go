@@ -25,14 +25,14 @@ type Sampler struct {
 	// list. The list is not changed, and kept until the next epoch begins.
 	Records func(epoch int64) ([]int64, error)
 
-	// each means that the lists were made of a number for each record, of which there are so many.
+	// each means that the lists depend on one number per record, and of is their count.
 	each bool
 	of   int
 	// seeded, if not nil, returns the sampler for the seed of the set.
 	seeded func(seed uint64) Sampler
 }
 
-// withSeed returns the sampler of a seed, or else that of the set.
+// withSeed returns the sampler for the seed, or for the seed of the set if it is nil.
 func withSeed(seed *uint64, sampler func(seed uint64) Sampler) Sampler {
 	if seed != nil {
 		return sampler(*seed)
@@ -83,15 +83,15 @@ type WeightedOptions struct {
 	// times. The copies of an epoch get the same draws of ImageSpec.Policy. Default: each comes
 	// once at most, those with large weights rather early.
 	Replacement bool
-	// Seed of the draws. Default: that of the Options.
+	// Seed of the draws. Default: Seed of the Options.
 	Seed *uint64
 }
 
-// WeightedSampler draws records with probabilities proportional to their weights: weights[i] is
-// that of record i, a number of 0 or more, and there is one for each record of the whole set. To
-// draw classes equally often, give each record 1 / the number of records of its class, with
-// Replacement; the Set.Records of a set opened without Workers are in the order of the weights.
-// The weights are not changed, and must not be while the sampler is in use.
+// WeightedSampler draws records with probabilities proportional to their weights: weights[i] is the
+// weight of record i, 0 or more, and there is one for each record of the whole set. To draw classes
+// equally often, give each record 1 / the number of records of its class, with Replacement; the
+// Set.Records of a set opened without Workers are in the order of the weights. The weights are not
+// changed, and must not be while the sampler is in use.
 //
 // It is torch.utils.data.WeightedRandomSampler. With replacement it uses the alias method (Vose: A
 // Linear Algorithm for Generating Random Numbers with a Given Distribution, 1991), with 16 bytes of
@@ -168,7 +168,7 @@ func newAliases(weights []float64) *aliases {
 			small, large = append(small, l), large[:len(large)-1]
 		}
 	}
-	// What is left should be 1, but for rounding.
+	// The remaining weights should be 1, but for rounding.
 	for _, i := range slices.Concat(small, large) {
 		if weights[i] > 0 {
 			a.keep[i] = 1
@@ -223,11 +223,11 @@ type SortedOptions struct {
 	// Shuffle shuffles each run of that many records after sorting: a curriculum from small to
 	// large keys that does not always have the same neighbours. Default: none.
 	Shuffle int64
-	// Seed of the random orders. Default: that of the Options.
+	// Seed of the random orders. Default: Seed of the Options.
 	Seed *uint64
 }
 
-// SortedSampler orders records by keys, ascending: keys[i] is that of record i, such as its
+// SortedSampler orders records by ascending key. keys[i] is the key of record i, such as its
 // difficulty or its length, and must not be NaN; there is one for each record of the whole set.
 // Equal keys keep the order of the records. The keys must not be changed while the sampler is in
 // use.

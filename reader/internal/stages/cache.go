@@ -24,15 +24,16 @@ type CacheOptions struct {
 	Limit int64
 	// Partial caches as many elements as fit, from the first one on, and reads the rest from the
 	// source in each epoch. If the disk fills up before the limit is reached, the run continues
-	// without a cache (see OnDiscard). A cache of elements that are no records refuses it. Default: running out of room is an
-	// error, [ErrCacheFull].
+	// without a cache (see OnDiscard). It is an error unless the elements are records. Default:
+	// running out of room is an error, [ErrCacheFull].
 	Partial bool
-	// Version identifies what functions before the cache do: a cache on disk with another version is
-	// not used. It is required there if functions of yours come before the cache, such as that of a Map.
+	// Version identifies what functions before the cache do: a cache on disk with another version
+	// is not used. It is required there if functions of yours, such as one of a Map, come before
+	// the cache.
 	Version string
 	// Replace removes a cache on disk of something else, or a damaged one, and fills it again; if
 	// damage is found midway, the epoch continues from the source. Default: a cache of something
-	// else is refused with [ErrOtherCache], and a damaged one is an error.
+	// else is [ErrOtherCache], and a damaged one is an error.
 	Replace bool
 	// OnDiscard, if not nil, is called with the reason when a cache on disk was removed for Replace
 	// or abandoned for Partial.
@@ -110,7 +111,7 @@ type cacheStore interface {
 	Close()
 	// isCorrupt reports whether err is damage of the content that open will replace.
 	isCorrupt(err error) bool
-	// disable ends filling for good if err of add or finish means that there is no room; otherwise
+	// disable ends filling for good if err, from add or finish, means that space ran out. Otherwise
 	// it returns false.
 	disable(err error) bool
 }
@@ -122,9 +123,9 @@ type cacheRest struct {
 	Skip int64             `json:"skip"`
 }
 
-// cacheContent is what a cacheStore has.
+// cacheContent describes the content of a cacheStore.
 type cacheContent struct {
-	whole   bool // there is content
+	whole   bool // the store is complete
 	records int64
 	fill    bool // or it has to be filled,
 	// elsewhere means that another process is filling it
@@ -146,7 +147,7 @@ type CacheStage struct {
 	built   bool   // by this run
 
 	ctx     context.Context
-	Epochs  int32 // to add to those of the records
+	Epochs  int32 // to add to the epochs of the records
 	seen    int64 // elements of the epoch before the next block
 	want    int64 // first element to return
 	reading bool  // from the store
@@ -195,7 +196,7 @@ func (x *CacheStage) open() error {
 	return nil
 }
 
-// tell logs what open found, unless that is what it found before.
+// tell logs the result of open, unless it is the same as before.
 func (x *CacheStage) tell(event string, attrs ...slog.Attr) {
 	if x.told != event {
 		x.told = event

@@ -24,8 +24,8 @@ import (
 //	NAME-ID.tfrecord    the records, each prefixed with its position in the dataset
 //	NAME.lock           while the cache is filled
 //
-// NAME is the worker's, as in cache-00000-of-00001, and ID a hash of the identity of the cache.
-// Without NAME.json there is no cache; the lock is held by the process that fills the cache, and
+// NAME is the worker's, as in cache-00000-of-00001, and ID a hash of the identity of the cache. A
+// cache without NAME.json does not exist. The process that fills the cache holds the lock, which
 // ends with it.
 type diskCache struct {
 	run     *pipeline.Run

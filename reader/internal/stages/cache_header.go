@@ -41,7 +41,7 @@ type cacheHeader struct {
 	Sum string `json:"sum"` // hash of all other fields
 }
 
-// CacheOf is what a cache has the results of.
+// CacheOf describes the source of the elements in a cache.
 type CacheOf struct {
 	Stages []string `json:"stages"` // of the pipe, before the cache
 	// Of the cache of a flow: its stages (see run.making), and the type of the elements with their
@@ -50,7 +50,7 @@ type CacheOf struct {
 	Element string   `json:"element,omitempty"`
 }
 
-// unit is what the cache counts.
+// unit returns the word for the things that the cache counts.
 func (c *CacheOf) unit() string {
 	if c.Element != "" {
 		return "element"

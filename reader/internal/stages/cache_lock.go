@@ -24,7 +24,7 @@ func LockFile(path string) (*os.File, error) {
 			return nil, err
 		}
 		// The previous holder may have removed it after it was opened here: then this lock is on a
-		// file that nobody else will find.
+		// file that other processes cannot find.
 		held, err := f.Stat()
 		if err == nil {
 			var named os.FileInfo
@@ -45,7 +45,7 @@ func UnlockFile(f *os.File) {
 	f.Close()
 }
 
-// lock creates and locks a file that describes what is being filled.
+// lock creates and locks a file that describes the cache being filled.
 func (h *cacheHeader) lock(path string) (*os.File, error) {
 	f, err := LockFile(path)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 // memoryCache keeps records in memory, in slices of BlockRecords records and large chunks of data,
-// so that there is no allocation per record.
+// so that records are not allocated one by one.
 type memoryCache struct {
 	run   *pipeline.Run
 	limit int64

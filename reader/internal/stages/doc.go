@@ -1,5 +1,5 @@
-// Package stages has the stages between a source of records and what is made of them: shuffles,
-// caches, functions on records, windows, and several sets in one.
+// Package stages has the stages that work on records: shuffles, caches, functions on records,
+// windows, and several sets in one.
 //
 // A function such as [Shuffle] adds a stage to a pipeline.Link. [Pipe.Start] opens all of them, at the
 // beginning of an epoch or at a State, and returns the [Stream] of their records; [MergeStates] lets

@@ -27,7 +27,7 @@ func namedFilter(before *pipeline.Link, name string, keep func(pipeline.Record) 
 }
 
 // filter drops records within the blocks that pass through it. Its own section is the number of
-// records of the stage before between that stage's position and that of a block, and its skip count.
+// records between the position of the stage before and a block, and its skip count.
 type filter struct {
 	pipeline.Stage
 	run    *pipeline.Run
@@ -94,7 +94,7 @@ func (f *filter) Next() (*pipeline.Block, error) {
 func (f *filter) judge() (*pipeline.Block, error) {
 	b, from, bad := f.in, f.judged, f.bad.Words()
 	patience := pipeline.NewPatience()
-	n := from // records before it are those of other blocks, or kept
+	n := from // records before it are in other blocks, or kept
 	for i := from; i < len(b.Records); i++ {
 		record := b.Records[i]
 		keep, err := f.keep(record)

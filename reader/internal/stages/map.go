@@ -37,8 +37,8 @@ func KnownMap(before *pipeline.Link, name string, f func(dst []byte, r pipeline.
 	})
 }
 
-// mapStage maps the records of portions. Its own section is the number of elements of the stage
-// before between its position and that of a block, and its skip count.
+// mapStage maps the records of portions. Its own section is the number of elements between the
+// position of the stage before and a block, and its skip count.
 type mapStage struct {
 	run     *pipeline.Run
 	up      pipeline.Stage

@@ -22,8 +22,8 @@ import (
 // Repeat) needs no such detour if all States are of the same step.
 //
 // The new workers open the set with the options of the former ones, except for Worker and Workers.
-// What the flows of the former workers skipped does not count against the limit of the new ones. In
-// a global order with UnevenDrop, the new workers drop again what cannot be divided evenly.
+// Damage skipped by the former workers does not count against the limit of the new ones. In a
+// global order with UnevenDrop, the new workers drop again what cannot be divided evenly.
 //
 // States of other datasets or epochs, and too few or too many of them, are an error that unwraps to
 // ErrState.
@@ -55,7 +55,7 @@ func MergeStates(states []pipeline.State) (pipeline.State, error) {
 			return refuse("worker %d is in epoch %d, worker %d in %d: save all at the same step", s.Worker, s.Epoch, first.Worker, first.Epoch)
 		}
 		all[s.Worker] = pipeline.CloneState(s)
-		all[s.Worker].Making = nil // batches begin anew
+		all[s.Worker].Making = nil // batches start over
 	}
 	if sameGlobalPlace(all) {
 		return all[0], nil // from which any number of workers resume
@@ -116,7 +116,7 @@ type former struct {
 	state  pipeline.State // to start from
 }
 
-// openMerge opens the pipelines that continue those of a merged State for the worker of r.
+// openMerge opens the pipelines that continue a merged State for the worker of r.
 func openMerge(r *pipeline.Run, last *pipeline.Link, s *pipeline.State) (*merge, error) {
 	refuse := func(format string, args ...any) (*merge, error) {
 		return nil, fmt.Errorf("resume: %w: "+format, append([]any{pipeline.ErrState}, args...)...)
@@ -279,7 +279,7 @@ func (f *former) pass(to int64) error {
 	}
 }
 
-// appendAt appends the position: a merged State is made of it.
+// appendAt appends the position, from which merged makes a State.
 func (m *merge) appendAt(dst pipeline.Position) pipeline.Position {
 	for i := range m.in {
 		f := &m.in[i]

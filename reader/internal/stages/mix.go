@@ -17,15 +17,15 @@ type MixOptions struct {
 	// Weights are proportional to the probabilities of the pipes: as many numbers of 0 or more, not
 	// all 0. A pipe with weight 0 is not drawn from. Default: all equal.
 	Weights []float64
-	// Seed of the draws. Default: that of the first pipe's Options.
+	// Seed of the draws. Default: Seed of the first pipe's Options.
 	Seed *uint64
 	// Choose, if not nil, names the pipe of each element instead of a draw, as
 	// tf.data.Dataset.choose_from_datasets does: it gets the epoch and the number of the choice in
 	// it, both counted from 0, and returns the index of a pipe, or -1 to end the epoch. The same
 	// arguments must give the same result. Not with Weights and Seed.
 	Choose func(epoch, n int64) int
-	// StopOnEmpty ends the epoch when an element is to come from a pipe that has none left. Default:
-	// it goes on with the other pipes, until all have ended.
+	// StopOnEmpty ends the epoch when an element is to come from a pipe that has none left.
+	// Default: the epoch continues with the other pipes, until all have ended.
 	StopOnEmpty bool
 }
 
@@ -192,7 +192,7 @@ func (x *mix) Next() (*pipeline.Block, error) {
 	return out, nil
 }
 
-// mostMisses bounds how often Choose may ask for pipes that have ended.
+// mostMisses limits how often Choose may return pipes that have ended.
 const mostMisses = 1 << 20
 
 // draw returns the input of the next element; io.EOF if there is none.

@@ -43,8 +43,8 @@ type Job[T any] struct {
 	done chan struct{} // closed when finished
 }
 
-// NewPool returns a pool with the workers of the options, and room for spare jobs besides those that
-// are worked on.
+// NewPool returns a pool with the workers of the options, and room for spare jobs in addition to
+// the ones in progress.
 func NewPool[T any](r *pipeline.Run, name string, o pipeline.MapOptions, spare int, newWork func() func(*T) error) *Pool[T] {
 	p := &Pool[T]{run: r, newWork: newWork, unordered: o.Unordered}
 	waits := pipeline.MapWaits(o, r.Opts.Parallelism)

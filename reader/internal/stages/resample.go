@@ -15,12 +15,12 @@ type ResampleOptions struct {
 	// for each class a number of 0 or more, in proportion. A class that is wanted must be there.
 	// Label counts, as `tfrec stats` prints them, will do for Initial. Default of Target: all equal.
 	Initial, Target []float64
-	// Seed of the decisions. Default: that of the Options.
+	// Seed of the decisions. Default: Seed of the Options.
 	Seed *uint64
 }
 
-// Resample adds a stage that drops records at random, by their class. The seed is that of the
-// set, for options without one.
+// Resample adds a stage that drops records at random, by their class. seed is used if the options
+// have none.
 func Resample(before *pipeline.Link, class func(pipeline.Record) (int, error), o ResampleOptions, seed uint64) *pipeline.Link {
 	if o.Seed != nil {
 		seed = *o.Seed

@@ -14,14 +14,14 @@ import (
 type ShuffleOptions struct {
 	// Buffer is the number of elements to draw from, 1 or more.
 	Buffer int
-	// Seed of the order. Default: that of the Options.
+	// Seed of the order. Default: Seed of the Options.
 	Seed *uint64
 	// SameEachEpoch keeps the order from epoch to epoch, if the order of the input stays the same.
 	SameEachEpoch bool
 }
 
-// Shuffle adds a stage that returns elements in a random order. The seed is that of the set,
-// for options without one.
+// Shuffle adds a stage that returns elements in a random order. seed is used if the options have
+// none.
 func Shuffle(before *pipeline.Link, o ShuffleOptions, seed uint64) *pipeline.Link {
 	if o.Seed != nil {
 		seed = *o.Seed
@@ -147,8 +147,9 @@ func (x *shuffleStage) Stop() {
 	x.up.Stop()
 }
 
-// unaccounted is how many bytes may be missing from the budget: enough that small records do not
-// cost a lock each, and little enough that readers ahead notice a buffer filling with large ones.
+// unaccounted is the number of bytes that may be missing from the budget: enough that small records
+// do not cost a lock each, and little enough that readers ahead notice a buffer filling with large
+// ones.
 const unaccounted = 64 << 10
 
 // account updates the budget to the size of the slots.

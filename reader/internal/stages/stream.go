@@ -11,10 +11,10 @@ import (
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
 )
 
-// errIdle is what a stream returns before an epoch is started.
+// errIdle is returned by a stream before an epoch is started.
 var errIdle = errors.New("reader: no epoch was started")
 
-// ErrClosed is what a stream returns after Close.
+// ErrClosed is returned by a stream after Close.
 var ErrClosed = errors.New("reader: the stream is closed")
 
 // Stream is a running pipeline. Only Running is safe for concurrent use.
@@ -133,7 +133,7 @@ func (s *Stream) startEpoch(epoch int64, at pipeline.Position) error {
 	return s.Top.Start(ctx, epoch, at)
 }
 
-// openMerge makes the first epoch that of a merged State.
+// openMerge makes the stream continue the epoch of a merged State.
 func (s *Stream) openMerge(last *pipeline.Link, state *pipeline.State) (err error) {
 	if s.merge, err = openMerge(s.Run, last, state); err != nil {
 		return err
@@ -272,7 +272,7 @@ func (s *Stream) State() pipeline.State {
 	return s.Run.State(s.at, s.past)
 }
 
-// Running returns what the stages share.
+// Running returns the Run that the stages share.
 func (s *Stream) Running() *pipeline.Run { return s.Run }
 
 // Close stops the pipeline, waits for its goroutines and closes its files. Blocks that were not
