@@ -73,7 +73,7 @@ NAME-SPLIT.tfrecord-00000-of-00002.`,
 				err = cli.PrintJSON(cmd, report)
 			} else {
 				w := cli.SummaryTo(cmd)
-				if o.Check { // it was asked for
+				if o.Check { // the report is the purpose of --check
 					w = cmd.OutOrStdout()
 				}
 				printAdoption(cmd.OutOrStdout(), w, report)

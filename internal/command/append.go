@@ -11,7 +11,7 @@ import (
 	"github.com/tfrec/tfrec/shard/reshape"
 )
 
-// appendResult is what append prints.
+// appendResult is the output of append.
 type appendResult struct{ *reshape.AppendReport }
 
 func (r appendResult) detail() string {

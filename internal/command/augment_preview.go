@@ -33,7 +33,7 @@ type previewOptions struct {
 	key    string
 }
 
-// Limits of what a person can look at.
+// Limits that keep a sheet readable.
 const (
 	maxPreviews    = 399
 	maxPreviewCell = 1024
@@ -114,15 +114,15 @@ func (o *previewOptions) check() error {
 	return nil
 }
 
-// previewResult is what `augment preview --json` prints.
+// previewResult is the output of `augment preview --json`.
 type previewResult struct {
 	Sheet   string `json:"sheet"`
 	Augment string `json:"augment"`
 	Seed    uint64 `json:"seed"`
 	Key     string `json:"key"`
 	Decoder string `json:"decoder"`
-	// Annotations is the name of what annotates the image; empty without --annotations. Faults are
-	// the annotations that cannot be used, and Objects those of the original.
+	// Annotations names the source of the annotations; empty without --annotations. Faults are the
+	// annotations that cannot be used, and Objects the objects of the original.
 	Annotations string         `json:"annotations,omitempty"`
 	Faults      []string       `json:"faults,omitempty"`
 	Objects     []previewLabel `json:"objects,omitzero"`

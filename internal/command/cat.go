@@ -120,8 +120,8 @@ func newCat(w io.Writer, o catOptions) *cat {
 	return c
 }
 
-// all prints the records that the options ask for. What was read before an
-// error is printed, and counts in the state that is saved.
+// all prints the records that the options select. After an error, the records read before it are
+// printed, and count in the state that is saved.
 func (c *cat) all(ctx context.Context, notes io.Writer, paths []string) error {
 	o := c.options
 	opts := o.read.options()

@@ -149,7 +149,7 @@ func (f *readFlags) pipe(set *reader.Set) reader.Pipe {
 	return pipe
 }
 
-// sharding says which part of the set --shard gives.
+// sharding describes the part of the set that --shard selects.
 func (f *readFlags) sharding(set *reader.Set) string {
 	if f.global {
 		return fmt.Sprintf("by position in the global order: part %d of %d", f.worker+1, f.workers)
@@ -157,7 +157,7 @@ func (f *readFlags) sharding(set *reader.Set) string {
 	return set.Sharding()
 }
 
-// maxState bounds what is read as a state.
+// maxState is the maximum size of a state file in bytes.
 const maxState = 64 << 20
 
 // loadState reads what saveState wrote.

@@ -54,7 +54,7 @@ to find out whether a run is still alive.`,
 				}
 				if !cli.JSONFlag(cmd) {
 					w := cli.SummaryTo(cmd)
-					if !o.Remove && len(report.Left) > 0 { // the list was asked for
+					if !o.Remove && len(report.Left) > 0 { // the list is the purpose
 						w = cmd.OutOrStdout()
 					}
 					printLeftovers(w, report)

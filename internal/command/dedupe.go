@@ -12,7 +12,7 @@ import (
 	"github.com/tfrec/tfrec/shard/reshape"
 )
 
-// dedupeResult is what dedupe prints.
+// dedupeResult is the output of dedupe.
 type dedupeResult struct{ *reshape.DedupeReport }
 
 func (r dedupeResult) detail() string { return plural.Of(r.Duplicates, "duplicate") + " dropped" }

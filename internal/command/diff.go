@@ -95,8 +95,7 @@ func readableDiff(r *reshape.DiffReport) *reshape.DiffReport {
 	return r
 }
 
-// printDiff prints the differences of the manifests, those of the records, and
-// a summary.
+// printDiff prints the differences of the manifests and of the records, and a summary.
 func printDiff(w io.Writer, r *reshape.DiffReport) {
 	for _, d := range r.Described {
 		what := d.What

@@ -30,7 +30,7 @@ its bytes: nothing is decoded.`,
 	return cmd
 }
 
-// reshapeKeys is what select and drop are made of.
+// reshapeKeys is the operation of select and drop.
 type reshapeKeys func(ctx context.Context, in []string, out string, keys []string, o reshape.Options) (*reshape.Report, error)
 
 const keysHelp = `

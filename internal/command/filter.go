@@ -16,11 +16,11 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// filterResult is what filter prints.
+// filterResult is the output of filter.
 type filterResult struct {
 	*reshape.FilterReport
-	// Missing counts the records that were dropped for lack of a value that the
-	// condition needs; nil when none was looked at, for the set was there already.
+	// Missing counts the dropped records without a value that the condition needs; nil if the set
+	// already existed, so that no record was read.
 	Missing *int64 `json:"missing,omitempty"`
 }
 
@@ -129,7 +129,7 @@ func isList(f manifest.Feature) bool {
 	case manifest.ClassVector:
 		return true
 	case manifest.ClassImage, manifest.ClassTensor:
-		return false // their shape is that of what the one value encodes
+		return false // the shape describes the one encoded value
 	}
 	return len(f.Shape) > 0
 }

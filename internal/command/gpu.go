@@ -13,15 +13,15 @@ import (
 	"github.com/tfrec/tfrec/internal/size"
 )
 
-// gpuResult is what `gpu --json` prints.
+// gpuResult is the output of `gpu --json`.
 type gpuResult struct {
-	// Usable says whether there is a GPU that --gpu on would use; Reason, why not.
+	// Usable reports whether there is a GPU that --gpu on would use; Reason explains why not.
 	Usable bool   `json:"usable"`
 	Reason string `json:"reason,omitempty"`
 	// Driver is the CUDA version that the driver is for, "" without one.
 	Driver string `json:"driver"`
-	// NoVideo says why the driver's library for video, which nvJPEG needs for a GPU's JPEG decoder,
-	// does not load.
+	// NoVideo is the reason why the driver's library for video, which nvJPEG needs for a GPU's JPEG
+	// decoder, does not load.
 	NoVideo string      `json:"no_video,omitempty"`
 	Devices []gpuDevice `json:"devices"`
 }
@@ -31,13 +31,13 @@ type gpuDevice struct {
 	Name            string `json:"name"`
 	UUID            string `json:"uuid"`
 	Memory          int64  `json:"memory"`      // bytes, all of them
-	MemoryFree      int64  `json:"memory_free"` // of these, those that nobody has; 0 where it isn't usable
+	MemoryFree      int64  `json:"memory_free"` // bytes not in use; 0 if the device is not usable
 	Capability      string `json:"compute_capability"`
 	Multiprocessors int    `json:"multiprocessors"`
 	CopyEngines     int    `json:"copy_engines"`
 	Usable          bool   `json:"usable"`
 	Reason          string `json:"reason,omitempty"`
-	// NVJPEG is what could decode JPEGs on it; NoNVJPEG, why nothing can.
+	// NVJPEG describes the JPEG decoder for the device; NoNVJPEG is the reason why there is none.
 	NVJPEG   *gpuNVJPEG `json:"nvjpeg,omitempty"`
 	NoNVJPEG string     `json:"no_nvjpeg,omitempty"`
 }

@@ -98,7 +98,7 @@ of them.`,
 	return cmd
 }
 
-// inspection is what `inspect --json` prints.
+// inspection is the output of `inspect --json`.
 type inspection struct {
 	*stats.Summary
 	First []firstRecord `json:"first"`
@@ -193,8 +193,8 @@ func printFeatures(w io.Writer, title string, features []stats.FeatureSummary) {
 	table.Flush() // resultWriter keeps the error
 }
 
-// shape says how many values a feature has at a time: "" for one, "[28]",
-// "[0..7]"; of a list the steps come first.
+// shape describes the number of values of a feature at a time: "" for one, "[28]", "[0..7]"; for a
+// list the number of steps comes first.
 func shape(f stats.FeatureSummary) string {
 	var s string
 	if f.Steps != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/tfrec/tfrec/shard/stats"
 )
 
-// emitted is what `inspect --emit --json` prints.
+// emitted is the output of `inspect --emit --json`.
 type emitted struct {
 	Emit    emit.Target `json:"emit"`
 	Program string      `json:"program"`

@@ -25,8 +25,7 @@ func sheetVar(cmd *cobra.Command, sheet *string) {
 	})
 }
 
-// writeSheet writes the contact sheet that --sheet asks for, of what was
-// inspected.
+// writeSheet writes the contact sheet of the inspected records to the file that --sheet names.
 func writeSheet(cmd *cobra.Command, sheet string, sum *stats.Summary, workers int) error {
 	codec, err := augment.NewCodec(augment.CodecOptions{})
 	if err != nil {

@@ -46,7 +46,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 // runWith is run with an engine.
 func runWith(ctx context.Context, e *Engine, args []string, stdout, stderr io.Writer) int {
 	for i, arg := range args {
-		args[i] = storage.Local(arg) // file:///a is /a, also of what is written
+		args[i] = storage.Local(arg) // file:///a is /a, also in output
 	}
 	out := cli.NewResultWriter(stdout)
 	errs := printable.NewWriter(stderr)

@@ -20,7 +20,7 @@ import (
 	"github.com/tfrec/tfrec/shard/reshape"
 )
 
-// damagedFaults is what exit code 3 means for the verbs that reshape.
+// damagedFaults is the meaning of exit code 3 for the verbs that reshape.
 const damagedFaults = "an input is damaged (tfrec repair saves its intact records), or its records do not suit the operation: nothing was written"
 
 // reshapeFlags are the flags that verbs which make a new set of records share.
@@ -39,7 +39,7 @@ func (f *reshapeFlags) add(cmd *cobra.Command) {
 	cli.PartialVar(cmd, &o.Partial)
 }
 
-// addShards adds those that do not say what the set as a whole is.
+// addShards adds the flags that do not describe the set as a whole.
 func (f *reshapeFlags) addShards(fs *pflag.FlagSet) {
 	o := &f.options
 	cli.SeedVar(fs, &o.Seed, "seed of every random choice")

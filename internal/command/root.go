@@ -11,7 +11,7 @@ import (
 	"github.com/tfrec/tfrec/internal/command/conversion"
 )
 
-// helpWidth is how many columns the flags in the help take at most.
+// helpWidth is the maximum width of the flags in the help, in columns.
 const helpWidth = "100"
 
 // helpText is the help of a command: cobra's, with the exit codes at the end.

@@ -16,7 +16,7 @@ import (
 	"github.com/tfrec/tfrec/shard/stats"
 )
 
-// statsCommand is what `stats` was asked for.
+// statsCommand has the flags of `stats`.
 type statsCommand struct {
 	o       stats.Options
 	pixels  int // images to decode; below 0 all

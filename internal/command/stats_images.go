@@ -39,8 +39,8 @@ func pixelSums(codec *augment.Codec) func([]byte) (stats.PixelSums, error) {
 				images.Put(im)
 			}
 		}()
-		// The record's checksum says that the image is as it was stored, not
-		// that it was whole then.
+		// The record's checksum only proves that the image is as it was stored, not that it was
+		// intact then.
 		if _, err := codec.Decode(im, data, augment.DecodeOptions{Channels: 3}); err != nil {
 			return stats.PixelSums{}, err
 		}

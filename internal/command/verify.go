@@ -18,7 +18,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// verifyCommand is what `verify` was asked for.
+// verifyCommand has the flags of `verify`.
 type verifyCommand struct {
 	o     verify.Options
 	looks verify.DeepOptions

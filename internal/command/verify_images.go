@@ -23,8 +23,8 @@ const (
 // imageGate bounds the memory of all images being decoded.
 func imageGate(bytes int64) *par.Budget { return par.NewBudget(min(bytes, memory.Limit()/4)) }
 
-// thumbFrom is the least side that a JPEG is decoded at to make a thumb of it:
-// twice that of the thumb.
+// thumbFrom is the minimum side at which a JPEG is decoded to make a thumb of it: twice the side of
+// the thumb.
 const thumbFrom = 2 * verify.ThumbSide
 
 // imageDecoder returns what verify.Files decodes images with.
@@ -43,7 +43,7 @@ func imageDecoder(codec *augment.Codec) func([]byte, *verify.Thumb) (verify.Imag
 		}
 		defer gate.Release(info.Memory())
 		if info.Memory() >= verifyBytes {
-			defer runtime.GC() // what a large image leaves is not to add to the next one
+			defer runtime.GC() // free the memory of a large image before the next one
 		}
 		if thumb == nil {
 			_, err = codec.Check(data)
@@ -68,8 +68,8 @@ func imageDecoder(codec *augment.Codec) func([]byte, *verify.Thumb) (verify.Imag
 	}
 }
 
-// imageError says in package shard's words why an image was not decoded;
-// what it has no word for is damage.
+// imageError makes a decoding error match the error of package verify for its reason. Other errors
+// are returned unchanged, and mean damage.
 func imageError(err error) error {
 	for from, to := range map[error]error{
 		augment.ErrNotImage:      verify.ErrNotImage,

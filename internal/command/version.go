@@ -12,7 +12,7 @@ import (
 	"github.com/tfrec/tfrec/internal/command/cli"
 )
 
-// versionResult is what `version --json` prints.
+// versionResult is the output of `version --json`.
 type versionResult struct {
 	Version  string `json:"version"`
 	Revision string `json:"revision"` // "" when the build does not know
@@ -20,7 +20,7 @@ type versionResult struct {
 	Platform string `json:"platform"`
 	Decoder  string `json:"decoder"`
 	Encoder  string `json:"encoder"`
-	// NoTurbo says why libjpeg-turbo is not in use, and how to get it; "" when it is.
+	// NoTurbo is the reason why libjpeg-turbo is not in use, and how to get it; "" when it is.
 	NoTurbo string `json:"no_turbo,omitempty"`
 }
 

@@ -19,8 +19,8 @@ func Damage(err error) error {
 	return err
 }
 
-// MeasureError returns the error of a verb that measures, after printing that of damaged data for
-// --json.
+// MeasureError returns the error of a verb that measures. With --json, it first prints an error of
+// damaged data.
 func MeasureError(cmd *cobra.Command, err error) error {
 	var located *tfrecord.Error
 	if !errors.As(err, &located) {
@@ -34,7 +34,7 @@ func MeasureError(cmd *cobra.Command, err error) error {
 	return Damage(err)
 }
 
-// benchFailure is what --json prints of damaged data.
+// benchFailure is the output of --json for damaged data.
 type benchFailure struct {
 	Error string `json:"error"`
 }

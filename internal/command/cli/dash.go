@@ -17,7 +17,7 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// Dash stands for stdin or stdout where a stream makes sense.
+// Dash is the argument that means stdin or stdout where a stream makes sense.
 const Dash = "-"
 
 // ReadsStdin is the annotation of a command whose one PATH may be a dash.
@@ -49,7 +49,7 @@ func HandleDashes(cmd *cobra.Command) {
 	}
 }
 
-// CheckDashes refuses dashes that do not stand for a stream.
+// CheckDashes returns an error for dashes in places where a stream is not supported.
 func CheckDashes(cmd *cobra.Command, args []string) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		kind, _ := pflag.UnquoteUsage(f)
@@ -84,14 +84,13 @@ func DashError(flag string) error {
 	return UsageError("--%s -: it can be neither stdin nor stdout; name a file", flag)
 }
 
-// IsPipe reports whether a path is that of a pipe, such as a FIFO or the /dev/fd/63 of
-// a shell.
+// IsPipe reports whether a path is a pipe, such as a FIFO or the /dev/fd/63 of a shell.
 func IsPipe(path string) bool {
 	st, err := os.Stat(path)
 	return err == nil && st.Mode()&fs.ModeNamedPipe != 0
 }
 
-// Spooled are the files that pipes were copied to, and what the user calls each of them.
+// Spooled maps files that pipes were copied to, to the names that the user gave for the pipes.
 type Spooled map[string]string
 
 // Name gives pipes their own names in an error.

@@ -1,3 +1,3 @@
-// Package cli is what the verbs of the command have in common: exit codes and how errors are told, flags
-// of the same kind, results as JSON, summaries, notes and progress. It knows no verb.
+// Package cli has the code that the verbs of the command share: exit codes, error messages, flags
+// of the same kind, results as JSON, summaries, notes and progress. It does not depend on a verb.
 package cli

@@ -26,7 +26,7 @@ const (
 	ExitTerminated  = 143 // 128 + SIGTERM
 )
 
-// maxUsage bounds what a wrong use writes to stderr, in bytes.
+// maxUsage bounds the text of a usage error on stderr, in bytes.
 const maxUsage = 1000
 
 // wrongUsage is an error in how the command was called: exit code 2.
@@ -38,8 +38,8 @@ type wrongUsage struct {
 func (e *wrongUsage) Error() string { return e.err.Error() }
 func (e *wrongUsage) Unwrap() error { return e.err }
 
-// UsageError says that the command was called wrongly (exit code 2). A hint at
-// --help is added when it is printed.
+// UsageError returns an error for wrong usage of the command (exit code 2). A hint at --help is
+// added when it is printed.
 func UsageError(format string, args ...any) error {
 	return &wrongUsage{err: fmt.Errorf(format, args...)}
 }
@@ -50,8 +50,8 @@ type dataFaults struct{ err error }
 func (e *dataFaults) Error() string { return e.err.Error() }
 func (e *dataFaults) Unwrap() error { return e.err }
 
-// FaultError says that the data have faults (exit code 3). An err whose text
-// is empty prints nothing: everything was said already.
+// FaultError returns an error for faults in the data (exit code 3). An err with an empty text
+// prints nothing, because the faults have already been printed.
 func FaultError(err error) error { return &dataFaults{err: err} }
 
 // Interrupted is the cause of a context that a signal cancelled.
@@ -59,11 +59,10 @@ type Interrupted struct{ Signal os.Signal }
 
 func (e *Interrupted) Error() string { return e.Signal.String() }
 
-// ErrClosedPipe says that nobody reads stdout any more, as after head.
+// ErrClosedPipe means that the reader of stdout, such as head, has closed it.
 var ErrClosedPipe = errors.New("stdout is closed")
 
-// ExitCode maps what a command returned to the exit code. It is the only place
-// that does.
+// ExitCode maps the error of a command to the exit code. No other function does so.
 func ExitCode(ctx context.Context, err error) int {
 	var wrong *wrongUsage
 	var option *shard.OptionError
@@ -129,8 +128,8 @@ func isStop(ctx context.Context, err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx))
 }
 
-// FaultsMean is the annotation of a command that says what exit code 3 means
-// for it. Commands that look at no data have none.
+// FaultsMean is the annotation of a command with the meaning of exit code 3. Commands that read no
+// data have none.
 const FaultsMean = "faults"
 
 // ExitHelp is the list of exit codes at the end of a command's help.

@@ -101,7 +101,7 @@ func DecoderVar(fs *pflag.FlagSet, decoder *string) {
 	WordVar(fs, decoder, "decoder", "auto", "WHICH", "JPEG decoder: auto (the faster one here), turbo (libjpeg-turbo) or go (built in)", "auto", "turbo", "go")
 }
 
-// CompressionVar adds --compression of what is written.
+// CompressionVar adds --compression, the compression of the output.
 func CompressionVar(fs *pflag.FlagSet, c *tfrecord.Compression, usage string) {
 	TextVar(fs, "compression", "none", "KIND", usage, func(s string) (err error) {
 		*c, err = shares.ParseCompression(s)
@@ -112,7 +112,7 @@ func CompressionVar(fs *pflag.FlagSet, c *tfrecord.Compression, usage string) {
 // fileKinds are the names that flags give to values which are paths of files.
 var fileKinds = []string{"FILE", "FILE.png", "SPEC|FILE", "FILE|NAME,...", "ORIGINAL"}
 
-// CompleteFlags sets what the shell offers for all flags of a command and its subcommands: a flag's
+// CompleteFlags sets the shell completions of all flags of a command and its subcommands: a flag's
 // words, paths, or nothing, for numbers and names.
 func CompleteFlags(cmd *cobra.Command) {
 	offer := func(f *pflag.Flag) {

@@ -12,7 +12,7 @@ import (
 	"github.com/tfrec/tfrec/internal/spelling"
 )
 
-// FlagError says what is wrong with a flag on the command line.
+// FlagError returns an error that describes the problem with a flag on the command line.
 func FlagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	var missing *pflag.ValueRequiredError
@@ -38,7 +38,7 @@ func FlagError(cmd *cobra.Command, err error) error {
 	return UsageError("%w", err)
 }
 
-// FlagCause says what is wrong with the value of a flag, without flag and value.
+// FlagCause returns the problem with the value of a flag, without flag and value.
 func FlagCause(err error) error {
 	var invalid *pflag.InvalidValueError
 	var number *strconv.NumError
@@ -61,11 +61,11 @@ func FlagCause(err error) error {
 	return fmt.Errorf("want %s", want)
 }
 
-// maxSlips is how many letters a misspelt flag may differ in.
+// maxSlips is the maximum number of letters in which a misspelt flag may differ.
 const maxSlips = 2
 
-// NearFlag returns the flag, not among those to skip, that a misspelt name may stand
-// for; "" where none is near.
+// NearFlag returns the flag that is most similar to a misspelt name, except those in skip; "" if
+// none is similar.
 func NearFlag(fs *pflag.FlagSet, name string, skip []string) string {
 	best, least := "", maxSlips+1
 	fs.VisitAll(func(f *pflag.Flag) {

@@ -21,8 +21,7 @@ const (
 	compressedAdvice = "decompress it: tfrec reads files compressed with gzip, zlib or zstd"
 )
 
-// ForeignAdvice says what to do with files by what they hold in place of records (see
-// tfrecord.ForeignError).
+// ForeignAdvice is the advice for files without records, by their kind (see tfrecord.ForeignError).
 var ForeignAdvice = map[string]string{
 	"jpeg": imagesAdvice, "png": imagesAdvice, "gif": imagesAdvice, "bmp": imagesAdvice, "webp": imagesAdvice, "tiff": imagesAdvice,
 	"zip": archiveAdvice, "tar": archiveAdvice, "7z": unpackAdvice,
@@ -33,8 +32,8 @@ var ForeignAdvice = map[string]string{
 	"xz":  compressedAdvice, "bzip2": compressedAdvice,
 }
 
-// foreignRemedy says what to do about an error that a file without records gave; ""
-// for others.
+// foreignRemedy returns the advice for an error caused by a file without records; "" for other
+// errors.
 func foreignRemedy(err error) string {
 	var other *tfrecord.ForeignError
 	if !errors.As(err, &other) {

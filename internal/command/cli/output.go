@@ -48,7 +48,7 @@ func (o *ResultWriter) writeTo(w io.Writer, p []byte) (int, error) {
 	return n, o.Err
 }
 
-// Flush writes what the last Write may have left.
+// Flush writes buffered output.
 func (o *ResultWriter) Flush() { o.keep(o.w.Flush()) }
 
 func (o *ResultWriter) keep(err error) {
@@ -106,9 +106,9 @@ func JSONLine(v any) ([]byte, error) {
 	return append(line, members...), nil
 }
 
-// SummaryTo is where a verb reports what it did. With --quiet a verb prints only what it was asked
-// to show and faults of the data: records, figures, differences, plans, faults, lost records.
-// Success is not printed: exit code 0 says it.
+// SummaryTo returns the writer for the report of a verb. With --quiet a verb prints only requested
+// output and faults of the data: records, figures, differences, plans, faults, lost records. It
+// does not print success, because exit code 0 means that.
 func SummaryTo(cmd *cobra.Command) io.Writer {
 	if QuietFlag(cmd) {
 		return io.Discard

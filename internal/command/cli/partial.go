@@ -22,8 +22,8 @@ func PartialVar(cmd *cobra.Command, partial *bool) {
 	cmd.Flags().BoolVar(partial, PartialFlag, false, "read the existing shards of a set that lacks some, or whose run has not completed, instead of refusing it")
 }
 
-// PartialWarning prints which sets --partial takes in part, also with --quiet: what is
-// read or written then is not all of them.
+// PartialWarning returns a function that prints which sets --partial takes in part, also with
+// --quiet, because only some of their records are then read or written.
 func PartialWarning(cmd *cobra.Command) func(sentence string) {
 	return func(sentence string) { fmt.Fprintln(cmd.ErrOrStderr(), "warning:", sentence) }
 }
@@ -38,8 +38,7 @@ func WithoutRemedy(err error) error {
 	return err
 }
 
-// incompleteRemedy says what to do about a set that is not whole; empty for other
-// errors.
+// incompleteRemedy returns the advice for an incomplete set; empty for other errors.
 func incompleteRemedy(cmd *cobra.Command, err error) string {
 	var part *shard.IncompleteError
 	if !errors.As(err, &part) || part.Evidence == shard.ByRenames { // which says it itself

@@ -25,7 +25,7 @@ const (
 	logEvery      = 10 * time.Second
 )
 
-// progress is how far a run, or a phase of it, has come.
+// progress is the progress of a run, or of a phase of it.
 type progress struct {
 	phase         string // of a run that has several; each counts from 0
 	planned, done int64  // planned is 0 until it is known
@@ -34,7 +34,7 @@ type progress struct {
 
 // gauge reads the progress of a run while it lasts.
 type gauge struct {
-	noun string // what is counted; "" for bytes
+	noun string // the counted unit; "" for bytes
 	read func() progress
 }
 
@@ -114,11 +114,11 @@ type meter struct {
 	from  progress
 }
 
-// reading is what a meter shows at a moment.
+// reading is the state that a meter shows at a moment.
 type reading struct {
 	progress
 	noun    string
-	rate    float64 // per second, of what is counted
+	rate    float64 // per second, in the counted unit
 	MiB     float64 // per second, read or written
 	left    time.Duration
 	hasLeft bool

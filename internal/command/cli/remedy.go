@@ -36,7 +36,7 @@ func Remedy(cmd *cobra.Command, err error) string {
 	return ""
 }
 
-// PathRemedy says what to do about a path that the operating system refuses.
+// PathRemedy returns the advice for an error of the operating system about a path.
 func PathRemedy(cmd *cobra.Command, err error) string {
 	var at *fs.PathError
 	switch {

@@ -10,7 +10,7 @@ import (
 	"github.com/tfrec/tfrec/internal/spelling"
 )
 
-// OtherNames are other words for verbs: those of other tools, and those of formats and tasks.
+// OtherNames maps other words to verbs: verbs of other tools, formats and tasks.
 var OtherNames = map[string]string{
 	"create": "convert", "make": "convert", "build": "convert", "write": "convert", "generate": "convert", "pack": "convert", "encode": "convert", "import": "convert", "ingest": "convert",
 	"image": "convert images", "images": "convert images", "photo": "convert images", "photos": "convert images", "picture": "convert images", "pictures": "convert images", "folder": "convert images",
@@ -39,12 +39,11 @@ var OtherNames = map[string]string{
 	"cuda": "gpu", "nvidia": "gpu", "transform": "augment", "man": "help", "usage": "help", "about": "version", "init": "config init",
 }
 
-// Suggest returns the verb below cmd that a word which is none may stand for; "" where
-// there is none.
+// Suggest returns the verb below cmd that an unknown word may mean; "" if there is none.
 func Suggest(cmd *cobra.Command, word string) string {
 	word = strings.ToLower(word)
 	other := OtherNames[word]
-	if cmd.HasParent() { // of which only what is below this verb counts
+	if cmd.HasParent() { // only names below this verb count
 		_, other, _ = strings.Cut(other, cmd.Name()+" ")
 	}
 	if other != "" {

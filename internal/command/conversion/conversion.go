@@ -45,7 +45,7 @@ With --config or --from-manifest, the file says what to convert. All other flags
 are those of convert images, csv or table.`,
 		Example: `  tfrec convert --config convert.yaml
   tfrec convert --from-manifest out/manifest.json photos out2`,
-		DisableFlagParsing: true, // the flags are those of a verb below: which, the file says
+		DisableFlagParsing: true, // the file selects a verb below, which parses the flags
 	}
 	cmd.Flags().String("config", "", "read everything from the YAML file `FILE` (see tfrec config)")
 	cmd.Flags().String("from-manifest", "", "use the options of the set that the manifest `FILE` describes")
@@ -54,7 +54,7 @@ are those of convert images, csv or table.`,
 	return cmd
 }
 
-// convertFaults is what exit code 3 means for conversions.
+// convertFaults is the meaning of exit code 3 for conversions.
 const convertFaults = "more samples were unusable than --max-errors allows"
 
 // convertFlags are the flags that all kinds of input share.
@@ -151,7 +151,7 @@ func (f *convertFlags) complete(cmd *cobra.Command) error {
 	return nil
 }
 
-// conversion is what a verb does with some kind of input.
+// conversion is the work of a verb for some kind of input.
 type conversion struct {
 	// complete brings the verb's own flags into the form that package convert takes.
 	complete func() error
@@ -198,7 +198,7 @@ func (f *convertFlags) run(cmd *cobra.Command, out string, c *conversion) error 
 	return printOutcome(cmd, sum, err, out)
 }
 
-// carryOut does what the flags ask for.
+// carryOut runs the conversion that the flags select.
 func (f *convertFlags) carryOut(cmd *cobra.Command, c *conversion, quiet bool) (*convert.Summary, error) {
 	if err := c.complete(); err != nil {
 		return nil, err
@@ -211,7 +211,7 @@ func (f *convertFlags) carryOut(cmd *cobra.Command, c *conversion, quiet bool) (
 	return f.engine.carryOut(cmd, c, f.options.Note)
 }
 
-// printOutcome says how a conversion into out, or its end, went.
+// printOutcome prints the outcome of a conversion into out, or of its finalization.
 func printOutcome(cmd *cobra.Command, sum *convert.Summary, err error, out string) error {
 	var bad *convert.BadSamplesError
 	switch {
@@ -241,8 +241,8 @@ func printOutcome(cmd *cobra.Command, sum *convert.Summary, err error, out strin
 	return printSummary(cli.SummaryTo(cmd), sum, out)
 }
 
-// shownBad is how many unusable samples are named on the terminal; the ledger
-// has all of them.
+// shownBad is the maximum number of unusable samples that are named on the terminal; the ledger has
+// all of them.
 const shownBad = 10
 
 func printBad(w io.Writer, bad []setdir.BadSample) {
@@ -318,7 +318,7 @@ func printSummary(w io.Writer, s *convert.Summary, out string) error {
 	return err
 }
 
-// noteLeftOut notes what is not used.
+// noteLeftOut notes the parts of the source that are not used.
 func noteLeftOut(cmd *cobra.Command, s *convert.Summary) {
 	if cli.QuietFlag(cmd) || cli.JSONFlag(cmd) {
 		return
@@ -328,12 +328,12 @@ func noteLeftOut(cmd *cobra.Command, s *convert.Summary) {
 	}
 }
 
-// mostLeftOut is the maximum number of lines about what is not used, with those that notes of the
-// run have said.
+// mostLeftOut is the maximum number of lines about unused parts of the source, including those in
+// notes of the run.
 const mostLeftOut = 8
 
-// leftOutLines describes what is not used and no note of the run has said: first what loses
-// something.
+// leftOutLines describes the unused parts of the source that the notes of the run have not
+// mentioned, first those that lose data.
 func leftOutLines(entries []convert.LeftOut) (lines []string) {
 	unsaid := slices.DeleteFunc(slices.Clone(entries), convert.LeftOut.Noted)
 	slices.SortStableFunc(unsaid, func(a, b convert.LeftOut) int {

@@ -17,17 +17,16 @@ import (
 type Engine struct {
 	// Name of the command, such as tfrec-beam.
 	Name string
-	// Flags adds the engine's own flags to those of a verb that it carries out, of names
-	// that the verb does not have.
+	// Flags adds the engine's own flags to the flags of a verb that it carries out. Their names
+	// must differ from those flags.
 	Flags func(verb *pflag.FlagSet)
-	// Check says, before anything is done, what is wrong with the engine's flags: a
-	// wrong use. It may be nil.
+	// Check returns an error for wrong usage of the engine's flags, before anything is done. It may
+	// be nil.
 	Check func() error
-	// Make makes all shards that Work's job lacks, and returns when they are made or when ctx is
+	// Make makes all missing shards of Work's job, and returns when they are made or when ctx is
 	// done. No work continues after that.
 	Make func(ctx context.Context, w *Work) error
-	// Reshard does what reshape.Reshard does, and is asked in its place when it is not
-	// nil.
+	// Reshard is called in place of reshape.Reshard, with the same contract, if it is not nil.
 	Reshard func(ctx context.Context, in []string, out string, o reshape.ReshardOptions) (*reshape.Report, error)
 
 	// Joined is called with the job of a process that only joins one, and Note with sentences for its
@@ -50,7 +49,7 @@ type Work struct {
 // ofEngine is the annotation of flags that are an engine's own.
 const ofEngine = "engine"
 
-// AddFlags adds the engine's flags to those of a verb.
+// AddFlags adds the engine's flags to the flags of a verb.
 func (e *Engine) AddFlags(fs *pflag.FlagSet) {
 	if e == nil || e.Flags == nil {
 		return
@@ -74,7 +73,7 @@ func (e *Engine) AddFlags(fs *pflag.FlagSet) {
 }
 
 // notForEngines are flags of conversions that distribute shards themselves, or need resources that
-// an engine's machines may lack.
+// may be missing on an engine's machines.
 var notForEngines = []string{"task", "tasks", "replan", "gpu", "gpu-decode"}
 
 // Allows refuses flags that mean nothing with an engine.
@@ -115,8 +114,8 @@ func (e *Engine) carryOut(cmd *cobra.Command, c *conversion, note func(string)) 
 	})
 }
 
-// forOthers returns the arguments of a verb for JoinJob: without the engine's flags,
-// and those of all verbs, which are about this process.
+// forOthers returns the arguments of a verb for JoinJob: without the engine's flags and the flags
+// of all verbs, which concern this process.
 func (e *Engine) forOthers(verb *cobra.Command) ([]string, error) {
 	_, rest, err := verb.Root().Find(e.Args)
 	if err != nil {

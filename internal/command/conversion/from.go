@@ -15,8 +15,8 @@ import (
 	"github.com/tfrec/tfrec/manifest"
 )
 
-// readSettings reads what the manifest of a set that convert made says of how
-// it was made, so that the same is done again.
+// readSettings reads the settings of a conversion from the manifest of the set that it made, so
+// that they can be used again.
 func readSettings(ctx context.Context, path string) (*configured, *manifest.Manifest, error) {
 	st, err := storage.Stat(ctx, path)
 	if err != nil {
@@ -73,10 +73,10 @@ func restored(t option.Table, recorded map[string]json.RawMessage, key string) (
 	return strings.ReplaceAll(key, "_", "-"), values, err
 }
 
-// notOptions are keys of recorded options that are no options themselves: shards has the numbers.
+// notOptions are keys of recorded values that are not options: shards has the numbers.
 var notOptions = []string{"source", "shards_auto", "shards_given"}
 
-// decoderFlag is the --decoder that asks for a decoder by its name.
+// decoderFlag is the value of --decoder for the name of a decoder.
 func decoderFlag(name string) string {
 	if strings.Contains(name, "turbo") {
 		return "turbo"

@@ -25,7 +25,7 @@ const (
 	gpuOn   gpuMode = "on"
 )
 
-// gpuUse is what a GPU is to do: --gpu and --gpu-decode.
+// gpuUse is the use of a GPU: --gpu and --gpu-decode.
 type gpuUse struct {
 	when   gpuMode
 	decode bool
@@ -49,8 +49,8 @@ func (u gpuUse) check(cmd *cobra.Command, o *convert.ImageOptions) error {
 	return nil
 }
 
-// run converts with a GPU, if the flags ask for one and the machine has one, and reports its share.
-// A plan needs one only to know the decoder.
+// run converts with a GPU, if the flags allow one and the machine has one, and reports its share. A
+// plan needs one only to know the decoder.
 func (u gpuUse) run(o *convert.ImageOptions, work func() (*convert.Summary, error)) (*convert.Summary, error) {
 	if u.when == gpuOff || o.DryRun && !u.decode {
 		return work()
@@ -86,8 +86,8 @@ func (u gpuUse) run(o *convert.ImageOptions, work func() (*convert.Summary, erro
 	return sum, err
 }
 
-// open opens the GPU, or returns nil, and says once why, where the CPU does instead. Without
-// nvJPEG the GPU does what is left.
+// open opens the GPU. If the CPU must do its work, it notes the reason and returns nil. Without
+// nvJPEG the GPU does everything but decode.
 func (u gpuUse) open(note func(string)) (*gpu.Backend, error) {
 	o := gpu.Options{Required: u.when == gpuOn, Decode: u.decode, Note: note}
 	backend, err := gpu.Open(o)

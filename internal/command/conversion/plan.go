@@ -16,20 +16,20 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// dryRun is what --dry-run --json prints.
+// dryRun is the output of --dry-run --json.
 type dryRun struct {
 	*convert.Summary
 	Plan outputPlan `json:"plan"`
 }
 
-// outputPlan lists the files of a set, relative to it, by what a run would do with them.
+// outputPlan lists the files of a set, relative to it, by the action of a run.
 type outputPlan struct {
 	Write  []string `json:"write"`  // shards
 	Keep   []string `json:"keep"`   // shards
 	Remove []string `json:"remove"` // files of the set as it is
 }
 
-// printDryRun prints what a run would do: a summary, and what becomes of each shard.
+// printDryRun prints the plan of a run: a summary, and the action for each shard.
 func printDryRun(cmd *cobra.Command, sum *convert.Summary, out string) error {
 	f := outputPlan{[]string{}, []string{}, sum.Plan.Removed}
 	for _, s := range sum.Plan.Shards {

@@ -21,9 +21,9 @@ import (
 	"github.com/tfrec/tfrec/manifest"
 )
 
-// CommandOf returns the command that made the set that a lone path stands for,
-// as far as its manifest tells; "" where that does not. SRC, OUT and FILE stand
-// for what it does not tell. A manifest that cannot be read is an error.
+// CommandOf returns the command that made the set at the only path, as far as its manifest records
+// it; "" if it does not. SRC, OUT and FILE are placeholders for values that are not recorded. A
+// manifest that cannot be read is an error.
 func CommandOf(ctx context.Context, paths []string) (string, error) {
 	if len(paths) != 1 {
 		return "", nil
@@ -50,7 +50,7 @@ func CommandOf(ctx context.Context, paths []string) (string, error) {
 	return command, nil
 }
 
-// flagWords returns the flags that set what a manifest says, sorted, each with its value quoted for
+// flagWords returns the flags for the options in a manifest, sorted, each with its value quoted for
 // a shell. Values of one flag keep their order.
 func flagWords(made *configured, m *manifest.Manifest) []string {
 	t := tableOf(made.kind)
@@ -99,7 +99,7 @@ func flagWords(made *configured, m *manifest.Manifest) []string {
 	return words
 }
 
-// isDefault reports whether values are those of a flag that is not given.
+// isDefault reports whether values are the default values of a flag.
 func isDefault(f *pflag.Flag, o *option.Option, values []string) bool {
 	if joined(o) { // the spellings of na-values have no order
 		return slices.Equal(slices.Sorted(slices.Values(values)), slices.Sorted(strings.SplitSeq(f.DefValue, ",")))

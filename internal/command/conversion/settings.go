@@ -19,13 +19,13 @@ import (
 	"github.com/tfrec/tfrec/manifest"
 )
 
-// configured is what a configuration file or a manifest asks a conversion for.
+// configured has the settings of a conversion from a configuration file or a manifest.
 type configured struct {
 	kind     string   // one of configKinds
 	src      []string // empty when not given
 	out      string
 	settings []setting
-	sparing  bool // settings that are the default are left alone
+	sparing  bool // skip settings whose value is the default
 }
 
 // setting is the value of a flag, and where it was given.
@@ -155,7 +155,7 @@ func configValues(name string, n *yaml.Node) (values []string, pairs bool, err e
 	return []string{v}, false, err
 }
 
-// anchored returns what an alias stands for.
+// anchored returns the target of an alias.
 func anchored(n *yaml.Node) *yaml.Node {
 	if n.Kind == yaml.AliasNode {
 		return n.Alias
@@ -183,8 +183,8 @@ func configScalars(list *yaml.Node) ([]string, error) {
 	return values, nil
 }
 
-// inlinePolicy reads a policy that stands in the configuration itself, before
-// the node end if there is one.
+// inlinePolicy reads a policy that is written in the configuration itself, before the node end if
+// there is one.
 func inlinePolicy(path string, data []byte, n, end *yaml.Node) ([]string, error) {
 	text, err := yaml.Marshal(n)
 	if err != nil {
@@ -194,7 +194,7 @@ func inlinePolicy(path string, data []byte, n, end *yaml.Node) ([]string, error)
 	if err == nil {
 		return []string{p.String()}, nil
 	}
-	// Once more, where it stands: for the line and column of what is wrong.
+	// Parse the policy again at its place in the file, for the line and column of the error.
 	if text := alone(data, n, end); text != nil {
 		if _, placed := augment.ParsePolicyYAML(text, path); placed != nil {
 			return nil, placed
@@ -203,9 +203,9 @@ func inlinePolicy(path string, data []byte, n, end *yaml.Node) ([]string, error)
 	return nil, fmt.Errorf("%s:%d: augment: %w", path, n.Line, err)
 }
 
-// alone returns the text of a node at its line and column with nothing around
-// it: the lines from its own to before that of the node end. It is nil when
-// others are in the same line, and wrong where lines end with no newline.
+// alone returns the text of a node at its line and column, with blanks before it: the lines from
+// its own to the one before the node end. It is nil if other nodes share these lines, and wrong
+// where lines end with no newline.
 func alone(data []byte, n, end *yaml.Node) []byte {
 	lines := bytes.SplitAfter(data, []byte("\n"))
 	until := len(lines)
@@ -221,8 +221,7 @@ func alone(data []byte, n, end *yaml.Node) []byte {
 	return append(text, bytes.Join(lines[n.Line:until], nil)...)
 }
 
-// runConfigured runs tfrec convert without a verb below it: the configuration
-// or the manifest says which one is meant.
+// runConfigured runs tfrec convert without a verb: the configuration or the manifest selects one.
 func runConfigured(cmd *cobra.Command, args []string) error {
 	var config, from string
 	for i, arg := range args {

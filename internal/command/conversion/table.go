@@ -86,7 +86,7 @@ func (f *tableFlags) rows() []option.Option {
 }
 
 // newTableCommand completes verb as one that converts tables: CSV files, if that is its name, and
-// otherwise those of any format.
+// otherwise tables of any format.
 func newTableCommand(e *Engine, verb *cobra.Command) *cobra.Command {
 	f := newTableFlags(e, verb.Name())
 	isCSV := verb.Name() == kindCSV

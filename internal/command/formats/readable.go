@@ -30,16 +30,16 @@ type Readable struct {
 	Outlet
 }
 
-// Outlet has what is formatted written piece by piece, so that a record of a
-// gigabyte is not held again as text. The zero outlet writes nothing.
+// Outlet writes formatted text piece by piece, so that a record of a gigabyte is not held again as
+// text. The zero outlet writes nothing.
 type Outlet struct {
 	Write func(p []byte) // nil: all is kept
 }
 
-// Enough is how much is formatted before it is written, in bytes.
+// Enough is the number of formatted bytes from which Drain writes them.
 const Enough = 256 << 10
 
-// Drain writes dst when there is enough of it, and returns what is left.
+// Drain writes dst if it has Enough bytes, and returns the rest, which is empty after a write.
 func (o Outlet) Drain(dst []byte) []byte {
 	if o.Write == nil || len(dst) < Enough {
 		return dst

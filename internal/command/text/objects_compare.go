@@ -8,7 +8,7 @@ import (
 	"github.com/tfrec/tfrec/shard/stats"
 )
 
-// objectsDriftColumns is how many columns the table of objects of a comparison has.
+// objectsDriftColumns is the number of columns in the table of objects of a comparison.
 const objectsDriftColumns = 6
 
 // printObjectsDrift prints how objects in images differ.

@@ -11,8 +11,7 @@ import (
 	"github.com/tfrec/tfrec/shard/stats"
 )
 
-// shownShares is how many labels of a feature the text form of a comparison
-// shows.
+// shownShares is the maximum number of labels of a feature in the text form of a comparison.
 const shownShares = 10
 
 // ReadableDrift makes keys fit for JSON.
@@ -54,7 +53,7 @@ func printFeatureDrifts(w io.Writer, title string, list []stats.FeatureDrift) {
 	table.Flush() // resultWriter keeps the error
 }
 
-// driftColumns is how many columns the table of a comparison has.
+// driftColumns is the number of columns in the table of a comparison.
 const driftColumns = 9
 
 // printFeatureDrift prints the rows of one feature.

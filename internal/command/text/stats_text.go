@@ -89,7 +89,7 @@ func printFigures(w io.Writer, f *stats.Figures) {
 	PrintObjects(w, f.Objects, true)
 }
 
-// statsColumns is how many columns the table of the features has.
+// statsColumns is the number of columns in the table of the features.
 const statsColumns = 14
 
 // printRow prints a row of a tabwriter's table. Cells that are not given are
@@ -155,7 +155,7 @@ func oddFloats(f *stats.Feature) string {
 	return strings.Join(says, ", ")
 }
 
-// shapeOf says how many values there are at a time, and in how many steps.
+// shapeOf describes the number of values at a time, and the number of steps.
 func shapeOf(f *stats.Feature) string {
 	values := Between(strconv.FormatInt(f.Values.Min, 10), strconv.FormatInt(f.Values.Max, 10))
 	if f.Steps != nil {
@@ -348,5 +348,5 @@ func ListMessages(counts map[string]int64) string {
 	return s
 }
 
-// ShownLabels is how many labels of a feature the text form shows.
+// ShownLabels is the maximum number of labels of a feature in the text form.
 const ShownLabels = 20

@@ -15,7 +15,7 @@ import (
 	"github.com/tfrec/tfrec/shard/verify"
 )
 
-// shownFindings is how many findings of a kind the text form shows.
+// shownFindings is the maximum number of findings of a kind in the text form.
 const shownFindings = 20
 
 // PrintReport prints a line for each file, the faults and findings, which have a
@@ -65,7 +65,7 @@ func PrintReport(faults, w io.Writer, r *verify.Report) {
 	}
 }
 
-// findings is how many there are, listed or not.
+// findings returns the number of findings, listed or not.
 func findings(r *verify.DeepReport) (n int64) {
 	if r != nil {
 		for _, of := range r.Counts {
