@@ -16,7 +16,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord/message"
 )
 
-// Dataset is what a program must know of a set.
+// Dataset describes a set for a program.
 type Dataset struct {
 	// Dir is the directory that the files are in or below, as it was given.
 	Dir string
@@ -24,19 +24,19 @@ type Dataset struct {
 	Splits []Split
 	// Compression of the files: "none", "gzip", "zlib", "zstd", or "mixed".
 	Compression string
-	// Sequences says that the records are SequenceExamples.
+	// Sequences means that the records are SequenceExamples.
 	Sequences bool
-	// Features by key: those of Examples, or of SequenceExamples' contexts.
+	// Features of Examples, or of SequenceExamples' contexts, by key.
 	Features []Feature
 	// Lists are the feature lists of SequenceExamples by key.
 	Lists []Feature
-	// Classes are those of objects, by id, as far as their names are known.
+	// Classes are the classes of objects, by id, as far as their names are known.
 	Classes []Class
 	// Left are features that no program parses.
 	Left []Left
-	// Whole says that the files are all of the set whose manifest is in Dir.
+	// Whole means that the files are all files of the set whose manifest is in Dir.
 	Whole bool
-	// TFDS says that tfds.builder_from_directory(Dir) loads the set.
+	// TFDS means that tfds.builder_from_directory(Dir) loads the set.
 	TFDS bool
 }
 
@@ -45,11 +45,10 @@ const mixedCompression = "mixed"
 // Left is a feature that is left out, and why.
 type Left struct{ Key, Why string }
 
-// Describe says what a program must know of the files that paths stand for,
-// from what Inspect saw of them. Records of other messages than one of Example
-// and SequenceExample are an error.
+// Describe describes the files of paths for a program. sum is Inspect's summary of them. Records
+// other than Examples or SequenceExamples, or a mix of both, are an error.
 func Describe(ctx context.Context, paths []string, sum *stats.Summary) (*Dataset, error) {
-	sources, err := shard.Expand(ctx, paths, shard.ExpandOptions{Partial: true}) // Inspect has refused what is not to be taken
+	sources, err := shard.Expand(ctx, paths, shard.ExpandOptions{Partial: true}) // Inspect has rejected unwanted partial sets
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +168,7 @@ func isFile(ctx context.Context, path string) bool {
 	return err == nil && st.Mode().IsRegular()
 }
 
-// declarations are what the manifests of the sources say of features, by key.
+// declarations returns the features declared in the manifests of the sources, by key.
 func declarations(sources []shard.Source) map[string]manifest.Feature {
 	declared := make(map[string]manifest.Feature)
 	var last *shard.Set
@@ -187,7 +186,7 @@ func declarations(sources []shard.Source) map[string]manifest.Feature {
 	return declared
 }
 
-// add adds a feature, or says why it is left out.
+// add adds a feature, or the reason for its omission.
 func (d *Dataset) add(list *[]Feature, seen *stats.FeatureSummary, declared map[string]manifest.Feature) {
 	f, why := newFeature(seen, declared)
 	if why != "" {
@@ -198,8 +197,7 @@ func (d *Dataset) add(list *[]Feature, seen *stats.FeatureSummary, declared map[
 	*list = append(*list, f)
 }
 
-// nameLabels finds the names of labels: those of the manifest, else those that
-// records or TFDS's files gave.
+// nameLabels finds the names of labels: from the manifest, else from records or TFDS's files.
 func (d *Dataset) nameLabels(sources []shard.Source, sum *stats.Summary) {
 	names := map[string][]string{}
 	for _, s := range sources {

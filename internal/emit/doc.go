@@ -6,8 +6,7 @@
 //	d, err := emit.Describe(ctx, []string{"out"}, sum)
 //	program, err := emit.Program(emit.TF, d)
 //
-// Names of features, labels, splits and files are text of strangers. In a
-// program they are string literals or, in comments, text quoted like one, and
-// the names of fields made of them have letters and digits only: nothing in
-// them is ever code.
+// Names of features, labels, splits and files are untrusted text. In a program they are string
+// literals or, in comments, text quoted like one, and field names derived from them have letters
+// and digits only: nothing in them is ever code.
 package emit

@@ -15,7 +15,7 @@ import (
 // Feature is one feature, as a program parses it.
 type Feature struct {
 	Key string
-	// Stray says that the key is not UTF-8.
+	// Stray means that the key is not UTF-8.
 	Stray bool
 	// Kind of its values: "bytes", "float" or "int64".
 	Kind string
@@ -23,25 +23,25 @@ type Feature struct {
 	Shape []int
 	// Ragged values may be of any number, none among them.
 	Ragged bool
-	// Values is how many there were at a time.
+	// Values is the range of the number of values of a record or step.
 	Values stats.Range
-	// Missing is how many records lack the feature. Unless it is ragged,
-	// Default stands for it: of an int64 Int, of a float NaN, and no bytes.
+	// Missing is the number of records without the feature. Unless it is ragged, they get a default
+	// value: Int for int64, NaN for float, and no bytes.
 	Missing int64
 	Int     int64
-	// Text says that bytes are UTF-8.
+	// Text means that bytes are UTF-8.
 	Text bool
-	// Image is the format of an encoded image: "jpeg", "png", "gif", "webp"
-	// or "mixed"; empty for what is none.
+	// Image is the format of an encoded image: "jpeg", "png", "gif", "webp" or "mixed"; empty for
+	// other features.
 	Image string
-	// Mask says that pixels of the image are classes.
+	// Mask means that pixels of the image are classes.
 	Mask bool
-	// DType is that of an array whose bytes these are: "uint8" or "float32".
+	// DType is the element type of an array whose bytes these are: "uint8" or "float32".
 	DType string
 	// Size is the shape of the image or array: height, width and channels, -1
 	// for what varies.
 	Size []int
-	// Names are those of a label, by its id.
+	// Names are the names of a label by its id.
 	Names []string
 }
 
@@ -72,8 +72,8 @@ func (f *Feature) Says() string {
 
 const mixedFormat = "mixed"
 
-// newFeature returns what was seen of a feature, with what a manifest declares
-// as far as it is so, or why a program cannot parse it.
+// newFeature returns a feature as seen in the records, with the manifest's declarations as far as
+// they hold, or the reason why a program cannot parse it.
 func newFeature(seen *stats.FeatureSummary, declared map[string]manifest.Feature) (f Feature, why string) {
 	f = Feature{Key: seen.Key, Values: seen.Values, Missing: seen.Missing, Text: seen.Text}
 	for _, kind := range []string{"bytes", "float", "int64"} {
@@ -114,8 +114,7 @@ func newFeature(seen *stats.FeatureSummary, declared map[string]manifest.Feature
 	return f, ""
 }
 
-// channels returns the size of images with a number of channels that all
-// decoders can be asked for: else 3, RGB.
+// channels returns size with a number of channels that all decoders support, else with 3, RGB.
 func (f *Feature) channels(size []int) []int {
 	if c := size[2]; c == 1 || c == 3 || c == 4 && f.Image == "png" {
 		return size
@@ -123,7 +122,7 @@ func (f *Feature) channels(size []int) []int {
 	return []int{size[0], size[1], 3}
 }
 
-// declare takes over what a manifest says and the records do not contradict.
+// declare applies the manifest's declarations that do not contradict the records.
 func (f *Feature) declare(as manifest.Feature) {
 	if as.Kind != f.Kind || f.Ragged {
 		return

@@ -113,7 +113,7 @@ func (f goField) Field() string {
 	return b.String()
 }
 
-// goDefault is the value of a feature that a record lacks, in Go.
+// goDefault returns the value, in Go, for records without the feature.
 func (f goField) goDefault() string {
 	switch {
 	case f.Kind == "float":
@@ -133,11 +133,11 @@ func (v goView) Math() bool {
 	})
 }
 
-// pattern is what stands before and after a number.
+// pattern is the text before and after a number.
 type pattern struct{ Head, Tail string }
 
-// Numbered returns what stands before and after the numbers in the names of a split's files, nil
-// where they have none.
+// Numbered returns the text before and after the numbers in the names of a split's files, nil if
+// they are not numbered.
 func (v goView) Numbered(s Split) *pattern {
 	if head, tail, ok := s.Pattern(); ok {
 		return &pattern{head, tail}

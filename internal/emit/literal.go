@@ -33,7 +33,7 @@ func pythonRunes(s string) []string {
 	return runes
 }
 
-// goString returns a string literal of Go, which also stands in comments.
+// goString returns a string literal of Go, which is also used in comments.
 func goString(s string) string { return strconv.Quote(s) }
 
 // pythonTuple returns a shape: (2,), (28, 28). A side that varies is None.

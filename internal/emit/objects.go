@@ -35,8 +35,7 @@ func (d *Dataset) Boxes() bool {
 // may be any number whatever the records at hand have.
 func isObjects(key string) bool { return strings.HasPrefix(key, objects.KeyPrefix) }
 
-// nameClasses finds the names of classes of objects: those of the label map, else those that records
-// gave.
+// nameClasses finds the names of classes of objects: from the label map, else from the records.
 func (d *Dataset) nameClasses(ctx context.Context, o *stats.Objects) {
 	if o == nil || o.ClassesOmitted > 0 {
 		return

@@ -22,7 +22,7 @@ func (v pythonView) CompressionType() string {
 // FilesOf returns an expression for the names of a split's files.
 func (v pythonView) FilesOf(s Split) string { return pythonFiles(&s) }
 
-// Cycle is how many files to read in turn.
+// Cycle returns the number of files to read in turn.
 func (v pythonView) Cycle() int {
 	n := 1
 	for _, s := range v.Splits {
@@ -50,7 +50,7 @@ func (v pythonView) Images() []Feature {
 // Varying are the images of several sizes.
 func (v pythonView) Varying() []Feature { return v.choose((*Feature).Varies) }
 
-// Fixed is an image whose size is that of all records; nil when there is none.
+// Fixed returns an image feature whose size is the same in all records; nil if there is none.
 func (v pythonView) Fixed() *Feature {
 	fixed := v.choose(func(f *Feature) bool { return f.Image != "" && f.varyingSides() == 0 })
 	if len(fixed) == 0 {
@@ -93,7 +93,7 @@ func (v pythonView) Absent() []Feature {
 	return v.choose(func(f *Feature) bool { return !f.Ragged && f.Missing > 0 })
 }
 
-// Default is the value of a feature that a record lacks, in Python.
+// Default returns the value, in Python, for records without the feature.
 func (f Feature) Default() string {
 	switch {
 	case f.Kind == "float":
@@ -114,7 +114,7 @@ func (f Feature) TFType() string { return tfTypes[f.Kind] }
 // brackets writes a shape as a list.
 func brackets(shape []int) string { return strings.ReplaceAll(fmt.Sprint(shape), " ", ", ") }
 
-// TF is how TensorFlow parses the feature.
+// TF returns the expression with which TensorFlow parses the feature.
 func (f Feature) TF() string {
 	switch {
 	case f.Ragged:
@@ -125,7 +125,7 @@ func (f Feature) TF() string {
 	return fmt.Sprintf("tf.io.FixedLenFeature(%s, %s)", brackets(f.Shape), f.TFType())
 }
 
-// TFList is how TensorFlow parses the feature list.
+// TFList returns the expression with which TensorFlow parses the feature list.
 func (f Feature) TFList() string {
 	if f.Ragged {
 		return fmt.Sprintf("tf.io.RaggedFeature(%s)", f.TFType())
@@ -133,7 +133,7 @@ func (f Feature) TFList() string {
 	return fmt.Sprintf("tf.io.FixedLenSequenceFeature(%s, %s, allow_missing=True)", brackets(f.Shape), f.TFType())
 }
 
-// TFDS is the feature as TFDS knows it. What a record may lack is a sequence of
+// TFDS returns the feature's TFDS type. A feature that some records do not have is a sequence of
 // any length there.
 func (f Feature) TFDS() string {
 	if f.Ragged || f.Missing > 0 {

@@ -13,11 +13,11 @@ type Split struct {
 	Records int64
 }
 
-// shardOf matches the part of a name that says which of how many it is.
+// shardOf matches the shard's number and the total in a name.
 var shardOf = regexp.MustCompile(`\d{5}-of-\d{5}`)
 
-// Pattern returns what stands before and after the five digits that number the files from 0 on,
-// when their names differ in nothing else.
+// Pattern returns the parts before and after the five digits that number the files from 0 on, if
+// their names are otherwise equal. It reports false for a single file.
 func (s *Split) Pattern() (head, tail string, ok bool) {
 	first := s.Files[0]
 	positions := shardOf.FindAllStringIndex(first, -1)

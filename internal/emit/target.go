@@ -13,7 +13,7 @@ import (
 	"github.com/tfrec/tfrec/internal/jsontext"
 )
 
-// Target is what a program reads with.
+// Target is the language or framework of a program.
 type Target string
 
 // The targets.
@@ -33,7 +33,7 @@ func ParseTarget(s string) (Target, error) {
 	return "", fmt.Errorf("want tf, tfds, torch or go")
 }
 
-// ErrCannot says that there is no program for this target that reads such a set.
+// ErrCannot means that no program for this target can read such a set.
 var ErrCannot = errors.New("no program for this set")
 
 //go:embed templates
@@ -47,9 +47,8 @@ var parsed = sync.OnceValue(func() *template.Template {
 	}).ParseFS(templates, "templates/*.tmpl"))
 })
 
-// Program returns the program for a target: the text of a file, the same for
-// the same Dataset. Where the target cannot read such a set the error unwraps
-// to ErrCannot and says what to do.
+// Program returns the program for a target: the text of a file, the same for the same Dataset. If
+// the target cannot read such a set, the error unwraps to ErrCannot and suggests a remedy.
 func Program(t Target, d *Dataset) ([]byte, error) {
 	if err := d.readable(t); err != nil {
 		return nil, err
@@ -70,7 +69,7 @@ func Program(t Target, d *Dataset) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// readable refuses what a target cannot read.
+// readable returns an error if a target cannot read the set.
 func (d *Dataset) readable(t Target) error {
 	cannot := func(format string, args ...any) error {
 		return fmt.Errorf("%s: %w: %s", t, ErrCannot, fmt.Sprintf(format, args...))

@@ -13,7 +13,7 @@ import (
 	"github.com/tfrec/tfrec/internal/objects"
 )
 
-// maxClasses bounds the classes of a set, and so what is kept for each.
+// maxClasses bounds the classes of a set, and so the memory for them.
 const maxClasses = 1 << 20
 
 // errNoClass means that objects have a box and nothing else.

@@ -13,8 +13,8 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// learnSets takes notice of the classes of sets: those of the label map next to the records or, if
-// there is none, of the manifest.
+// learnSets learns the classes of sets: from the label map next to the records or, if there is
+// none, from the manifest.
 func (c *classes) learnSets(ctx context.Context, sources []shard.Source) error {
 	read := map[string]bool{}
 	for _, s := range sources {

@@ -18,7 +18,7 @@ import (
 
 // cocoWriter writes images in SPLIT/, and annotations/instances_SPLIT.json with COCO's objects.
 // Paths of images are below SPLIT/. Ids of images are unique in a split, whose JSON is read alone;
-// those of annotations are unique in all splits.
+// ids of annotations are unique in all splits.
 type cocoWriter struct {
 	ctx         context.Context
 	files       *directoryWriter
@@ -89,7 +89,7 @@ func (w *cocoWriter) add(a *annotated) (err error) {
 	return nil
 }
 
-// separate appends what is in front of an element of a list.
+// separate appends the separator before an element of a list.
 func separate(b []byte, more *bool) []byte {
 	if *more {
 		b = append(b, ',')
@@ -168,8 +168,8 @@ func appendBox(b []byte, box [4]float32, width, height int) ([]byte, float64) {
 	return appendDecimals(b, y1-y0, max(y0Decimals, y1Decimals)), (x1 - x0) * (y1 - y0)
 }
 
-// region returns the compressed runs of an object's mask, and how many pixels it has; nil if there
-// is no mask, or an empty one.
+// region returns the compressed runs of an object's mask, and its number of pixels; nil if the mask
+// is missing or empty.
 func (w *cocoWriter) region(a *annotated, i int) (counts []byte, inside int, err error) {
 	if len(a.objects.Masks) == 0 || len(a.objects.Masks[i]) == 0 {
 		return nil, 0, nil

@@ -10,9 +10,9 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// csvTable writes RFC 4180 with lines that end in a newline. A cell is empty where the record lacks
-// the feature. Where records have several values of a feature, or where an empty text could not be
-// inferred from none, all of its cells are JSON arrays.
+// csvTable writes RFC 4180 with lines that end in a newline. A cell is empty where the record does
+// not have the feature. Where records have several values of a feature, or where an empty text
+// would look like a missing one, all of its cells are JSON arrays.
 type csvTable struct {
 	w     io.Writer
 	s     *inputScan

@@ -194,7 +194,7 @@ func (f *directoryWriter) place(p path, pic storedImage) (string, error) {
 	return got, nil
 }
 
-// explain notes what the names of images do not say.
+// explain notes renamed images and unknown formats.
 func (f *directoryWriter) explain() {
 	if f.report.Renamed > 0 {
 		f.o.note("%s renamed: not every system allows the names in the records", plural.Of(f.report.Renamed, "image"))
@@ -220,8 +220,8 @@ func (f *directoryWriter) directory(names []string) (dir string, err error) {
 	return dir, nil
 }
 
-// mirror makes a file of a name, which may have directories, below another directory than that of
-// an image with the same name.
+// mirror makes the file dir/name for an image with the same name in another directory. name may
+// contain directories.
 func (f *directoryWriter) mirror(dir, name string, data []byte) error {
 	names := strings.Split(dir+"/"+name, "/")
 	last := len(names) - 1
@@ -287,7 +287,7 @@ func (f *directoryWriter) write(dir, file string, data []byte) (string, error) {
 	}
 }
 
-// keyOf is what the paths of no two files share.
+// keyOf returns a key that is unique to each file's path.
 func (f *directoryWriter) keyOf(path string) xxh3.Uint128 {
 	if f.byStem {
 		path, _ = safename.CutExtension(path)

@@ -12,7 +12,7 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// Format is what the records become.
+// Format is a format to export to.
 type Format string
 
 // The formats.
@@ -45,7 +45,7 @@ func ParseFormat(name string) (Format, error) {
 	return "", fmt.Errorf("%q: want folders, csv, jsonl, parquet, npz, webdataset, coco, voc or yolo", name)
 }
 
-// Collision says what to do with an image whose name is taken.
+// Collision is the action for an image whose name is taken.
 type Collision string
 
 // The ways out of a collision.
@@ -63,17 +63,17 @@ func ParseCollision(name string) (Collision, error) {
 	return "", fmt.Errorf("%q: want error or number", name)
 }
 
-// Options say what is exported, and how. Format is required; the zero value of everything else is
-// the default.
+// Options are the options of Export. Format is required; the zero value of everything else is the
+// default.
 type Options struct {
 	Format Format
 	// OnCollision is for Directories, COCO, VOC and YOLO. Default: Refuse.
 	OnCollision Collision
 	// ImageKey, Label and Filename are the keys of the features with the encoded image, with its
-	// label (a text, or an id that the set's manifest names), and with its path: ImageKey of all
-	// formats of images, Label of Directories and WebDataset (there an id, by default that of
-	// imagekey.Label), Filename of Directories, COCO, VOC and YOLO. Defaults: imagekey.Encoded;
-	// imagekey.Text or, in records without, imagekey.Label; imagekey.Filename.
+	// label (a text, or an id that the set's manifest names), and with its path: ImageKey for all
+	// formats of images, Label for Directories and WebDataset (there an id, by default from
+	// imagekey.Label), Filename for Directories, COCO, VOC and YOLO. Defaults: imagekey.Encoded;
+	// imagekey.Text or, in records without it, imagekey.Label; imagekey.Filename.
 	ImageKey, Label, Filename string
 	// Safe is for CSV: an apostrophe is put before the names and the text, also in base64, that
 	// spreadsheets would take for formulas. Numbers stay as they are.
@@ -95,10 +95,10 @@ func (o *Options) note(format string, args ...any) {
 	}
 }
 
-// Report says what was exported.
+// Report summarizes an export.
 type Report struct {
-	// Status is "written", or "up_to_date" when OUT was there and is just what the
-	// export writes.
+	// Status is "written", or "up_to_date" if OUT already existed with exactly the content of the
+	// export.
 	Status  string `json:"status"`
 	Format  Format `json:"format"`
 	Records int64  `json:"records"`
@@ -114,12 +114,12 @@ type Report struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// CollisionError says that two images would have the same name, on some
-// system at least: where case does not count, Ab.jpg and aB.jpg are the same.
+// CollisionError means that two images would have the same name, at least on some systems: where
+// case does not count, Ab.jpg and aB.jpg are the same.
 type CollisionError struct {
 	Name string // below OUT
-	// ByStem says that names which differ in their extension alone are the same, since the files
-	// with the annotations of images are named after them.
+	// ByStem means that names are compared without extensions, since the files with the annotations
+	// of images are named after them.
 	ByStem bool
 	// Taken is the name of the other, when that is known and not the same.
 	Taken string
@@ -136,12 +136,10 @@ func (e *CollisionError) Error() string {
 	return fmt.Sprintf("%s is the name of %s: --on-collision number gives the later ones other names, and tfrec dedupe removes copies", e.Name, other)
 }
 
-// Export writes the records that paths stand for (see [shard.Expand]) to out:
-// for formats of images a directory, else a file; or those of an object store, if out is a URL. A
-// local directory that out is in must exist. If out
-// exists, and is not an empty directory, it must be exactly what the export would write:
-// an export that was killed after it had finished can be run again.
-//
+// Export writes the records of paths (see [shard.Expand]) to out: for formats of images a
+// directory, else a file, and in an object store if out is a URL. The parent of a local directory
+// out exists and is not an empty directory, it must be identical to the export: an export that was
+// killed after it had finished can be run again.
 // A damaged record, and one that is not a tf.train.Example, is an error that unwraps to a
 // *tfrecord.Error; a set without any record is one that unwraps to shard.ErrNoRecords. After an
 // error, or if ctx ends, out is unchanged; a directory in a store may hold setdir.ExportFile.

@@ -18,7 +18,7 @@ type outTree interface {
 	// finish ends the tree, which must have just the files and directories that were made or
 	// compared, and makes it durable.
 	finish(files, directories int64) error
-	// scratch is the directory for temporary files; empty for that of the system.
+	// scratch returns the directory for temporary files; empty for the system's.
 	scratch() string
 }
 

@@ -59,7 +59,7 @@ func (p *imageReader) encode(r *row, data []byte) (storedImage, error) {
 	return storedImage{data: out, format: augment.PNG, encoded: true}, nil
 }
 
-// wrongFeature says that a feature holds something else than is wanted.
+// wrongFeature returns the error for a feature with unexpected values.
 func wrongFeature(key string, f tfrecord.Feature, want string) error {
 	return fmt.Errorf("its feature %s holds %d of kind %s: want %s", key, f.Len(), f.Kind(), want)
 }

@@ -95,11 +95,11 @@ func (j *jsonl) row(cells []tfrecord.Feature) (err error) {
 	return j.err
 }
 
-// enough is how much of a line is written before the rest of it is made, in bytes: a
-// record may have a gigabyte, and its text six times as much.
+// enough is the number of bytes of a line to collect before they are written: a record may have a
+// gigabyte, and its text six times as much.
 const enough = 256 << 10
 
-// drain writes b when there is enough of it, and returns what is left.
+// drain writes b if it is long enough, and returns the unwritten bytes.
 func (j *jsonl) drain(b []byte) []byte {
 	if len(b) < enough {
 		return b

@@ -9,7 +9,7 @@ import (
 	"github.com/tfrec/tfrec/internal/objects"
 )
 
-// keypointScan is what the first pass over the records finds of keypoints.
+// keypointScan is the result of the first pass over the records' keypoints.
 type keypointScan struct {
 	count    int      // of each object; 0 without
 	names    []string // nil if no record has them
@@ -32,8 +32,8 @@ func classOf(o *objects.Objects, i int) (c class) {
 	return c
 }
 
-// look takes notice of the keypoints of a record. It is an error if objects have other ones than those
-// of the records before.
+// look records the keypoints of a record. It returns an error if they differ in number or names
+// from the keypoints of earlier records.
 func (s *keypointScan) look(r *row, o *objects.Objects) error {
 	k := &s.parsed
 	if err := k.Parse(&r.Features, o.Len()); err != nil || k.Count == 0 {
@@ -76,8 +76,8 @@ func (s *keypointScan) learn(names [][]byte) error {
 	return nil
 }
 
-// of reports whether the objects of a class have keypoints: those of the classes of which any is
-// labelled, or of all if none is.
+// of reports whether the objects of a class have keypoints: if any class has labelled keypoints,
+// only the objects of such classes do.
 func (s *keypointScan) of(c class) bool {
 	return s.count > 0 && (len(s.labelled) == 0 || s.labelled[c])
 }
@@ -88,7 +88,7 @@ type point struct {
 	visibility int64
 }
 
-// appendPoints appends the keypoints of object i as they are on the image as shown; those that it lacks
+// appendPoints appends the keypoints of object i as they are on the image as shown. Missing ones
 // are not labelled.
 func (a *annotated) appendPoints(dst []point, i int, s *keypointScan) []point {
 	k := &a.keypoints

@@ -19,23 +19,22 @@ import (
 // all of which take the space of the longest.
 const maxText = 128
 
-// npz writes a zip of arrays in NumPy's format 1.0 (NEP 1), for numpy.load
-// without pickle. Of a feature KEY that all N records have with n values there
-// is one array KEY,
+// npz writes a zip of arrays in NumPy's format 1.0 (NEP 1), for numpy.load without pickle. For a
+// feature KEY that all N records have with n values there is one array KEY,
 //
 //	int64, float32   (N) or (N, n)
 //	texts            (N) of <U, up to 128 characters without NUL, one a record
 //	bytes            (N, length) of uint8, one a record and all of one length; by the comment of
 //	                 the zip, reading them back tells them from numbers
 //
-// and of all others, as in tf.RaggedTensor, the values of all records one after
-// another and where those of each begin and end:
+// and for each other feature, as in tf.RaggedTensor, the values of all records one after another
+// and the positions at which those values begin and end:
 //
 //	KEY.values       int64, float32, <U, or uint8 for bytes
 //	KEY.row_splits   (N+1): record i has values[row_splits[i]:row_splits[i+1]]
 //	KEY.value_splits where records have several bytes: value j is values[value_splits[j]:value_splits[j+1]],
 //	                 and row_splits count values
-//	KEY.present      (N) of bool, where some records lack the feature
+//	KEY.present      (N) of bool, where some records do not have the feature
 type npz struct {
 	w       io.Writer
 	spool   spool
@@ -115,8 +114,8 @@ func (t *npz) plan(c *column, records int64) npzColumn {
 	return p
 }
 
-// arrayName is a key as a path in the zip, which must not lead out of where
-// somebody unpacks it.
+// arrayName returns a key as a path in the zip, which must not lead out of the directory that the
+// zip is unpacked in.
 func arrayName(key string) string {
 	parts := strings.Split(key, "/")
 	for i, part := range parts {

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// spoolMemory is how many bytes of arrays are kept before they go to disk.
+// spoolMemory is the number of bytes of arrays to keep in memory before they go to disk.
 const spoolMemory = 16 << 20
 
 // spool collects arrays that grow together, for a file that holds them one
@@ -47,8 +47,8 @@ func (s *spool) array(name, descr string, shape ...int64) *array {
 	return a
 }
 
-// elementSize is how many bytes an element has: the number in its type, and
-// four times that for characters.
+// elementSize returns the size of an element in bytes: the number in its type, times four for
+// characters.
 func elementSize(descr string) int64 {
 	n, _ := strconv.ParseInt(descr[2:], 10, 64) // we wrote it
 	if descr[1] == 'U' {
@@ -80,8 +80,8 @@ func (s *spool) trim() error {
 	return nil
 }
 
-// flush appends what is in memory to the array's file, which is open only
-// meanwhile: there may be more arrays than files that may be open.
+// flush appends the buffered elements to the array's file, which is open only during the call:
+// there may be more arrays than files that may be open.
 func (a *array) flush() error {
 	if len(a.held) == 0 {
 		return nil
@@ -111,8 +111,7 @@ func (a *array) copyTo(w io.Writer) error {
 	return err
 }
 
-// header is what stands before the elements in a .npy file, version 1.0: all of
-// it a multiple of 64 bytes.
+// header returns the bytes before the elements in a .npy file, version 1.0: a multiple of 64 bytes.
 func (a *array) header() []byte {
 	var sides []string
 	for _, n := range a.shape {

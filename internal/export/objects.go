@@ -14,8 +14,7 @@ import (
 	"github.com/tfrec/tfrec/internal/safename"
 )
 
-// annotated is an image below OUT, and what is known of its objects. It is valid until the next
-// one.
+// annotated is an image below OUT with its objects. It is valid until the next one.
 type annotated struct {
 	row           *row
 	dir           string // of the images of its split
@@ -54,7 +53,7 @@ func writeObjects(ctx context.Context, in *inputs, files outFiles, o *Options) e
 		return fmt.Errorf("%d splits are too many for %s: want %d at most", len(in.splits), o.Format, maxSplits)
 	}
 	if o.Progress != nil {
-		o.Progress.Planned.Add(in.size) // besides the second pass
+		o.Progress.Planned.Add(in.size) // the first pass
 	}
 	scan, err := scanObjects(ctx, in, o)
 	if err != nil {
@@ -188,7 +187,7 @@ func (w *objectWriter) size(r *row, pic storedImage) (width, height int, err err
 	return width, height, nil
 }
 
-// maxDecimals is how many decimals a coordinate in pixels has at most.
+// maxDecimals bounds the decimals of a coordinate in pixels.
 const maxDecimals = 9
 
 // pixels returns a coordinate in pixels, given as a share of a side of the image: the number with

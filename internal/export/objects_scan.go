@@ -11,12 +11,12 @@ import (
 	"github.com/tfrec/tfrec/internal/objects"
 )
 
-// objectScan is what a first pass over the records of a set with boxes finds.
+// objectScan is the result of the first pass over the records of a set with boxes.
 type objectScan struct {
 	records int64
 	classes *classes
-	// badIDs says why image/source_id is no id of images: "" if it is an integer in every record, and
-	// never the same in a split.
+	// badIDs is the reason why image/source_id cannot serve as the ids of images: "" if it is an
+	// integer in every record and unique in its split.
 	badIDs    string
 	keypoints keypointScan
 	// used are the keys of features of objects that say something of some object.
@@ -25,7 +25,7 @@ type objectScan struct {
 	others map[string]bool
 }
 
-// maxOthers is how many of the other features are named.
+// maxOthers bounds the other features to name.
 const maxOthers = 10
 
 // scanObjects reads everything once.
@@ -125,8 +125,7 @@ func anyNot(list []int64, v int64) bool {
 	return slices.ContainsFunc(list, func(x int64) bool { return x != v })
 }
 
-// without notes which features have no place in a format: those of the keys that are used, and the
-// others.
+// without notes the features that a format cannot hold: the used ones among keys, and the others.
 func (s *objectScan) without(o *Options, keys ...string) {
 	keys = slices.DeleteFunc(keys, func(key string) bool { return !s.used[key] })
 	keys = append(keys, slices.Sorted(maps.Keys(s.others))...)

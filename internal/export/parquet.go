@@ -16,10 +16,9 @@ const rowGroup = 32 << 20
 // are stored with it. Whole images there would double the file.
 const maxBound = 256
 
-// parquetTable writes Apache Parquet, compressed with Snappy. Columns are INT64,
-// FLOAT, and BYTE_ARRAY, which is a STRING where all of its values are UTF-8; a
-// LIST of them where records have several values, and optional where some
-// records lack the feature.
+// parquetTable writes Apache Parquet, compressed with Snappy. Columns are INT64, FLOAT, and
+// BYTE_ARRAY, which is a STRING where all of its values are UTF-8; a LIST of them where records
+// have several values, and optional where some records do not have the feature.
 type parquetTable struct {
 	w      *parquet.GenericWriter[any]
 	s      *inputScan

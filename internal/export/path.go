@@ -17,7 +17,7 @@ const (
 	maxDirectories = 32   // names
 )
 
-// unknownExtension is that of images of unknown format.
+// unknownExtension is the extension of images of unknown format.
 const unknownExtension = ".bin"
 
 // extensions are the names that files of a format have; the first is given to
@@ -71,7 +71,7 @@ func (o *Options) pathOf(r *row, split string, format augment.Format) (path, err
 	return placeIn(dirs, rest, r, format), nil
 }
 
-// withoutExtension drops the extension of another format than that of an image.
+// withoutExtension drops the extension of name if it belongs to another image format.
 func withoutExtension(name string, format augment.Format) string {
 	stem, ext := safename.CutExtension(name)
 	for other, taken := range extensions {
@@ -142,7 +142,7 @@ func (o *Options) label(r *row) (string, error) {
 	return "", nil
 }
 
-// text returns the one text of a feature, "" when the record lacks it.
+// text returns the one text of a feature, "" if the record does not have it.
 func text(r *row, key string) (string, error) {
 	f, ok := r.Get(key)
 	if !ok || f.Len() == 0 {

@@ -118,8 +118,7 @@ func readSource(ctx context.Context, s shard.Source, progress *shard.ReadProgres
 	}
 }
 
-// parse reads an Example. The parser passes over what it does not know, so what
-// is something else is looked for besides.
+// parse reads an Example. The parser skips unknown fields, so parse also rejects other messages.
 func (r *row) parse(record []byte) error {
 	if err := r.Parse(record); err != nil {
 		return err

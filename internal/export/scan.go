@@ -14,10 +14,10 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// maxColumns bounds the features of a table, and so what is kept for each.
+// maxColumns bounds the features of a table, and so the memory for them.
 const maxColumns = 4096
 
-// column is a feature, and what is true of it in all records.
+// column is a feature with its statistics over all records.
 type column struct {
 	key  string
 	kind tfrecord.Kind
@@ -25,7 +25,7 @@ type column struct {
 	records           int64 // that have it
 	values            int64 // in all of them
 	fewest, most      int   // values of a record
-	size              int64 // bytes of all values, for those of bytes
+	size              int64 // bytes of all values, for features of bytes
 	shortest, longest int   // bytes of a value
 	runes             int   // of the longest text
 	text              bool  // all values are UTF-8
@@ -61,7 +61,7 @@ func (c *column) add(f tfrecord.Feature) {
 	}
 }
 
-// inputScan is what a first pass over all records finds.
+// inputScan is the result of the first pass over all records.
 type inputScan struct {
 	records int64
 	columns []*column // sorted by key
@@ -114,11 +114,11 @@ func scanInput(ctx context.Context, in *inputs, o *Options) (*inputScan, error) 
 	return s, nil
 }
 
-// errChanged says that the second pass read something else than the first.
+// errChanged means that the second pass read different data than the first.
 var errChanged = errors.New("the input changed while it was read: run it again when nothing writes to it")
 
-// cells puts the features of a record in the order of the columns; those that
-// it lacks have KindNone. They are valid as long as the row.
+// cells puts the features of a record in the order of the columns. Missing features have KindNone.
+// The cells are valid as long as the row.
 func (s *inputScan) cells(cells []tfrecord.Feature, r *row) ([]tfrecord.Feature, error) {
 	cells = cells[:0]
 	at := 0

@@ -9,14 +9,14 @@ import (
 	"github.com/tfrec/tfrec/internal/shares"
 )
 
-// hasDirectories reports whether images are in a directory for each split: with one split, if its name
-// says that they are not for training.
+// hasDirectories reports whether images are in a directory for each split. A single split has one
+// if its name is a known one other than that for training.
 func hasDirectories(splits []string) bool {
 	return len(splits) > 1 || splits[0] != "train" && imagetree.Split(splits[0]) != ""
 }
 
-// found returns the splits as which convert images finds those of an export; "" for those that it does
-// not find.
+// found returns the splits in which convert images finds the splits of an export, "" for splits
+// that it does not find.
 func found(format Format, splits []string) []string {
 	back := slices.Clone(splits)
 	switch format {

@@ -24,14 +24,14 @@ const undoPatience = 30 * time.Second
 
 // exporting is the content of setdir.ExportFile.
 type exporting struct {
-	// ID is that of the run that wrote last.
+	// ID identifies the run that wrote last.
 	ID string `json:"id"`
 }
 
-// exportToStore has files written below a name in a store, while this process has claimed it and
-// setdir.ExportFile says that it is not complete. Files that an export left there which was killed
-// are compared, and the others are written. A run that fails removes what it wrote, but not
-// setdir.ExportFile: an abandoned request may still be carried out.
+// exportToStore writes files below a name in a store, while this process has claimed it and
+// setdir.ExportFile marks it as incomplete. Files of a killed export are compared, and the others
+// are written. A run that fails removes the files that it wrote, but not setdir.ExportFile: an
+// abandoned request may still be carried out.
 func exportToStore(ctx context.Context, in *inputs, at storage.Location, write writeFiles, o *Options, report *Report) error {
 	there, unfinished, err := listTree(ctx, at)
 	if err != nil {
@@ -141,8 +141,8 @@ type storeTree struct {
 	made     fileSet
 }
 
-// atOnce is how many small files are written or compared at a time, and maxHeld the size of one in
-// bytes: larger ones are one at a time.
+// atOnce is the number of small files to write or compare at a time, and maxHeld the maximum size
+// of one in bytes: larger ones are processed one at a time.
 const (
 	atOnce  = 16
 	maxHeld = 4 << 20

@@ -21,7 +21,7 @@ import (
 type table interface {
 	// row adds a record: a feature for each column, of KindNone where it has none.
 	row(cells []tfrecord.Feature) error
-	// close writes what is left. It is called once, and not after an error.
+	// close writes the buffered rest. It is called once, and not after an error.
 	close() error
 }
 

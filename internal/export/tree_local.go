@@ -105,7 +105,7 @@ func (f *localFile) Close() error {
 	return f.file.Close()
 }
 
-// comparedFile is a file that is compared with what is written.
+// comparedFile is an existing file to compare with the export.
 type comparedFile struct {
 	*compare.Writer
 	io.Closer

@@ -14,8 +14,8 @@ import (
 )
 
 // vocWriter writes the directories of Pascal VOC: JPEGImages, an XML an image in Annotations, the
-// semantic masks in SegmentationClass and those of objects in SegmentationObject, and the images of
-// a split in ImageSets/Main/SPLIT.txt.
+// semantic masks in SegmentationClass and the masks of objects in SegmentationObject, and the
+// images of a split in ImageSets/Main/SPLIT.txt.
 type vocWriter struct {
 	files *directoryWriter
 	scan  *objectScan
@@ -96,14 +96,14 @@ func (w *vocWriter) element(indent, name, text string) {
 	w.b.WriteString("</" + name + ">\n")
 }
 
-// inXML reports whether a text can be that of an element (XML 1.0, 2.2 Characters).
+// inXML reports whether s can be the text of an element (XML 1.0, 2.2 Characters).
 func inXML(s string) bool {
 	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool {
 		return r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0xfffe || r == 0xffff
 	})
 }
 
-// depth is how many channels an image has: as the record says, else 3.
+// depth returns the number of channels of an image: the record's, else 3.
 func depth(r *row) int64 {
 	f, _ := r.Get(imagekey.Channels)
 	if n, ok := f.Int64(); ok {

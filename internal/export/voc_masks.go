@@ -15,16 +15,16 @@ import (
 // vocMasks makes the PNGs of SegmentationClass and SegmentationObject, with VOC's palette.
 type vocMasks struct {
 	maskReader
-	// covered counts objects of which later ones cover some of the pixels, and hidden those of which
-	// they cover all; beyond counts those without an index.
+	// covered counts objects with some pixels under later objects, and hidden objects with all
+	// pixels under later ones; beyond counts objects without an index.
 	covered, hidden, beyond int64
 }
 
 // vocVoid is the index of pixels that are of no object or class.
 const vocVoid = 255
 
-// vocPalette is that of VOC's devkit (VOClabelcolormap): the bits of an index, three at a time from
-// the lowest, are those of red, green and blue from the highest.
+// vocPalette is the palette of VOC's devkit (VOClabelcolormap): the bits of an index, three at a
+// time from the lowest, are the bits of red, green and blue from the highest.
 var vocPalette = func() color.Palette {
 	palette := make(color.Palette, 256)
 	for i := range palette {
@@ -73,7 +73,7 @@ func (m *vocMasks) objects(a *annotated) ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("the mask of its object %d: %w", i, err)
 		}
-		if d == nil { // the size of the image is that of a mask
+		if d == nil { // a mask has confirmed the size of the image
 			d = image.NewPaletted(image.Rect(0, 0, a.width, a.height), vocPalette)
 		}
 		if i+1 >= vocVoid {
@@ -109,7 +109,7 @@ func (m *vocMasks) objects(a *annotated) ([]byte, error) {
 	return encodePaletted(d)
 }
 
-// explain notes what the masks of objects lack.
+// explain notes objects whose masks are incomplete or missing.
 func (m *vocMasks) explain(o *Options) {
 	if m.covered > 0 {
 		o.note("voc has one object for each pixel: later ones cover parts of the masks of %s", plural.Of(m.covered, "object"))

@@ -13,10 +13,10 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// workDirectory makes a directory next to out for work in progress, and removes those of killed
-// runs. A directory is locked while its run lives; if directories cannot be locked, none is
-// removed. For an output in a store the directory is one of the system's temporary ones. done
-// releases the lock; call it after the directory was removed or renamed.
+// workDirectory makes a directory next to out for work in progress, and removes the work
+// directories of killed runs. A directory is locked while its run lives; if directories cannot be
+// locked, none is removed. For an output in a store the directory is one of the system's temporary
+// ones. done releases the lock; call it after the directory was removed or renamed.
 func workDirectory(out string) (path string, done func(), err error) {
 	if storage.Remote(out) {
 		path, err := os.MkdirTemp("", "tfrec-*")

@@ -13,16 +13,16 @@ import (
 	"github.com/tfrec/tfrec/shard/stats"
 )
 
-// maxLabels is how many labels the balance shows.
+// maxLabels bounds the labels in the balance.
 const maxLabels = 50
 
-// balance is how many records each label has, or how many objects each class.
+// balance is the number of records of each label, or of objects of each class.
 type balance struct {
 	Key    string
-	Of     string        // what is counted: "Records" or "Objects"
+	Of     string        // the counted things: "Records" or "Objects"
 	Splits []legendEntry // as segments of the bars; none when they are not known
 	Rows   []balanceRow
-	// More counts what is not shown; About summarises it all.
+	// More counts the omitted labels; About summarizes all.
 	More, About string
 }
 
@@ -70,7 +70,8 @@ func (s *measurement) objectBalance() *balance {
 	return newBalance(key, list, nil, o.ClassesOmitted, "class", "object")
 }
 
-// newBalance makes the balance of labels, which have a name of their own, as what is counted has.
+// newBalance makes the balance of labels. label and record are the nouns for a label and for the
+// counted things.
 func newBalance(key string, labels []labelled, splits []string, omitted int64, label, record string) *balance {
 	slices.SortStableFunc(labels, func(a, b labelled) int { return cmp.Compare(b.records, a.records) })
 	total := omitted
@@ -129,8 +130,8 @@ func newBalanceRow(l labelled, splits []string, most, total int64) balanceRow {
 // splitClass is the class of the colour of a split.
 func splitClass(i int) string { return "s" + strconv.Itoa(i%6) }
 
-// labels returns the labels by what is known of the feature that has them, and
-// how many records have others.
+// labels returns the labels, from the best source on the feature that has them, and the number of
+// records with other labels.
 func (s *measurement) labels() (list []labelled, omitted int64) {
 	key := s.label
 	counts := func(key string) *stats.LabelCounts {
@@ -173,8 +174,8 @@ func (s *measurement) labels() (list []labelled, omitted int64) {
 	return list, max(0, omitted+f.Records)
 }
 
-// splitLabels says how many records of each label each split has, where the
-// manifest knows, and returns the splits.
+// splitLabels sets the number of records of each label in each split, if the manifest has it, and
+// returns the splits.
 func (s *measurement) splitLabels(labels []labelled) []string {
 	bySplit := map[string]map[string]int64{}
 	var splits []string

@@ -143,8 +143,8 @@ func headOf(line string) string {
 	return line
 }
 
-// write writes a line of at most width pixels, or the end of a longer one, which distinguishes paths.
-// Characters that the font lacks become question marks.
+// write writes a line of at most width pixels, or the end of a longer one, which distinguishes
+// paths. Characters missing from the font become question marks.
 func write(page *image.RGBA, at image.Point, width int, ink image.Image, line string) {
 	letters := []rune(strings.ReplaceAll(shown(line, maxLineText), ellipsis, "..."))
 	if most := width / letterWidth; len(letters) > most {

@@ -13,11 +13,11 @@ import (
 	"golang.org/x/image/math/fixed"
 )
 
-// boxLine is how wide the sides of boxes are on a contact sheet, in pixels.
+// boxLine is the line width of boxes on a contact sheet, in pixels.
 const boxLine = 2
 
-// on returns an image of a contact sheet with the masks and boxes on it, and the names of boxes that
-// are large enough for them and have room beside those of smaller ones.
+// on returns an image of a contact sheet with its masks and boxes. Boxes have names if they are
+// large enough and there is room next to the names of smaller ones.
 func (w *drawing) on(im *image.NRGBA) *image.NRGBA {
 	if w.masks != nil {
 		same := imaging.Resize(w.masks, im.Rect.Dx(), im.Rect.Dy(), imaging.NearestNeighbor)
@@ -58,7 +58,7 @@ func line(im *image.NRGBA, r image.Rectangle, width int, ink image.Image) {
 }
 
 // name writes the name of a box, as much of it as fits, to the highest line of the box, at its left
-// or right side, that is not taken. It returns what is taken then.
+// or right side, that is not taken. It returns the rectangles taken then.
 func name(im *image.NRGBA, r image.Rectangle, taken []image.Rectangle, colour color.NRGBA, text string) []image.Rectangle {
 	letters := []rune(shown(text, maxKeyText))
 	letters = letters[:max(0, min(len(letters), (r.Dx()-2*boxLine)/letterWidth))]

@@ -17,20 +17,20 @@ import (
 // names are the features that name a sample; the first existing one is used.
 var names = []string{imagekey.Filename, "filename", "image/source_id", "key", "id"}
 
-// contents is what a whole set has, as far as sampling needs to know.
+// contents describes a whole set, as far as sampling needs it.
 type contents struct {
 	sources []shard.Source
-	files   []file // those of sources that can be read
+	files   []file // the readable ones of sources
 	records int64
-	// Keys of what is shown of a record; empty if there is none.
+	// Keys of the features shown of a record; empty if there is none.
 	imageKey, label, key string
-	// inList says that images are in a feature list.
+	// inList means that images are in a feature list.
 	inList bool
-	// variants says that some records are variants of others.
+	// variants means that some records are variants of others.
 	variants bool
 	// ids names the labels that are numbers.
 	ids map[int64]string
-	// classes are those of objects, and masks says that some images have masks.
+	// classes are the classes of objects. masks means that some images have masks.
 	classes classes
 	masks   bool
 }
@@ -39,7 +39,7 @@ type contents struct {
 type file struct {
 	path, split string
 	records     int64
-	// set is what the manifest says of it, nil without one.
+	// set is the file's entry in the manifest, nil without one.
 	set *manifest.Shard
 }
 
@@ -146,8 +146,8 @@ func labelKeys(labels []stats.LabelCounts) []string {
 	return keys
 }
 
-// findImageKey returns the feature with the images: the one that is asked for,
-// the usual one, or that with the most of them.
+// findImageKey returns the feature with the images: the requested one, the usual one, or the one
+// with the most images.
 func findImageKey(asked string, features, lists []feature) (key string, inList bool) {
 	most := int64(0)
 	for i, list := range [][]feature{features, lists} {

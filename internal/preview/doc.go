@@ -1,7 +1,7 @@
-// Package preview makes the page that `tfrec preview` writes, which shows what is in a set: images
-// with label and key, boxes and masks of their objects, variants next to their original, class
-// balance, sizes, features, shards and what is wrong with them. It is one self-contained file,
-// which looks the same from a disk as from a server.
+// Package preview makes the page of `tfrec preview`, which shows the contents of a set: images with
+// label and key, boxes and masks of their objects, variants next to their original, class balance,
+// sizes, features, shards and faults. It is one self-contained file, which looks the same from a
+// disk as from a server.
 //
 //	report, err := preview.Write(ctx, []string{"out"}, "out.html", preview.Options{})
 //
@@ -11,15 +11,15 @@
 //
 // # Untrusted text
 //
-// Labels, keys, features and options come from the data. They reach the page as
-// text by html/template, shortened and with what does not show, or turns text
-// around, written out ([shown]). A content security policy lets nothing run but
-// the page's own script and style, by their hashes, and nothing load but data:
-// images; those are encoded again, so that no byte of the data is an image's.
+// Labels, keys, features and options come from the data. They reach the page as text by
+// html/template, shortened and with invisible characters, and those that change the direction of
+// text, escaped ([shown]). A content security policy lets nothing run but the page's own script and
+// style, by their hashes, and nothing load but data: images; those are encoded again, so that no
+// byte of the data is an image's.
 //
 // # Size
 //
-// The page stays under [MaxPage] bytes whatever the data: images share a
-// budget, and the more there are, the smaller they get; so do the texts of
-// records; tables have a number of rows at most, and say how many they left out.
+// The page stays under [MaxPage] bytes whatever the data: images share a budget, and the more there
+// are, the smaller they get; so do the texts of records; tables have a bounded number of rows and
+// note how many they omit.
 package preview

@@ -16,7 +16,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// maxVariants is how many variants of one record are shown.
+// maxVariants bounds the variants of one record to show.
 const maxVariants = 16
 
 // pendingFamily is a family under construction. Its hash decides whether it is shown.
@@ -40,7 +40,7 @@ func compareMembers(a, b member) int {
 type familySet struct {
 	room   int
 	byHash map[xxh3.Uint128]*pendingFamily
-	most   xxh3.Uint128 // the largest hash, when there is no more room
+	most   xxh3.Uint128 // the largest hash, when the set is full
 }
 
 func newFamilySet(room int) *familySet {

@@ -29,7 +29,7 @@ func (c *contents) fetch(ctx context.Context, places []location, workers int, ta
 	for i, p := range places {
 		byFile[p.file] = append(byFile[p.file], wanted{p, i})
 	}
-	var work errgroup.Group // what is done with records
+	var work errgroup.Group // processing of records
 	work.SetLimit(workers)
 	reading, ctx := errgroup.WithContext(ctx)
 	reading.SetLimit(workers)
@@ -120,8 +120,8 @@ func recoverable(err error) bool {
 	return errors.As(err, &damage) && damage.Part == tfrecord.PartDataCRC && !errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-// setOffsets gives records the offsets that the index beside their file says. A file
-// without an index, or with one of another number of records, has none.
+// setOffsets gives records their offsets from the index next to their file. Without an index, or
+// with one for another number of records, it sets none.
 func setOffsets(ctx context.Context, f file, list []wanted) {
 	index, err := storage.Open(ctx, manifest.IndexPath(f.path))
 	if err != nil {
@@ -150,7 +150,7 @@ func setOffsets(ctx context.Context, f file, list []wanted) {
 // readAt reads the record whose frame begins at w.offset according to the index. It is not ok if
 // the checksums show that none begins there.
 func readAt(in io.ReaderAt, name string, w wanted) (record []byte, ok bool) {
-	const past = 1 << 62 // the frame says how long it is
+	const past = 1 << 62 // the frame states its length
 	r := tfrecord.NewReader(io.NewSectionReader(in, w.offset, past-w.offset), tfrecord.ReaderOptions{
 		Name: name, Compression: tfrecord.CompressionNone, BufferSize: 64 << 10,
 	})

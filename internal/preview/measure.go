@@ -12,21 +12,20 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// measurement is what was measured of all records.
+// measurement is the result of measuring all records.
 type measurement struct {
 	*contents
 	stats  *stats.Report
 	faults []shard.Fault
-	// partial says of which sets a part was taken.
+	// partial has a sentence on each set that is incomplete.
 	partial []string
 	origin  origin
 }
 
-// measuredPixels is how many images are decoded for the pixels' mean and
-// deviation.
+// measuredPixels is the number of images to decode for the mean and deviation of pixels.
 const measuredPixels = 200
 
-// measure reads all files that paths stand for.
+// measure reads all files of paths.
 func measure(ctx context.Context, paths []string, o *Options) (*measurement, error) {
 	s := new(measurement)
 	all, err := shard.Expand(ctx, paths, shard.ExpandOptions{Partial: o.Partial, Note: func(sentence string) {
@@ -85,8 +84,7 @@ func (s *measurement) compare() {
 	}
 }
 
-// nameOf is a name for files without a manifest: that of a lone one, or that of
-// the directory.
+// nameOf returns a name for files without a manifest: the name of a lone file, or of the directory.
 func nameOf(sources []shard.Source) string {
 	path := sources[0].Path
 	if len(sources) == 1 {
@@ -98,7 +96,7 @@ func nameOf(sources []shard.Source) string {
 	return filepath.Base(filepath.Dir(path))
 }
 
-// originOf returns what the manifest says, when all files are of one.
+// originOf returns the manifest's information if all files belong to one manifest.
 func originOf(sources []shard.Source) origin {
 	set := sources[0].Set
 	for _, s := range sources {

@@ -50,9 +50,9 @@ func className(c stats.ObjectClass) string {
 	return c.Name
 }
 
-// drawing is what a record draws on its image.
+// drawing is the boxes and masks to draw over a record's image.
 type drawing struct {
-	// boxes are what can be drawn, the largest first; total is how many there are.
+	// boxes are the boxes to draw, the largest first; total is the number of objects.
 	boxes []drawnBox
 	total int
 	// masks has a colour of maskColours for each pixel; nil if there are none.
@@ -74,13 +74,13 @@ type drawnBox struct {
 
 func (b *drawnBox) area() float64 { return (b.xmax - b.xmin) * (b.ymax - b.ymin) }
 
-// maxDrawn is how many objects of a record are drawn.
+// maxDrawn bounds the objects of a record to draw.
 const maxDrawn = 200
 
-// maxObjects is how many objects a record may have to be drawn at all.
+// maxObjects bounds the objects that a record may have for any to be drawn.
 const maxObjects = 100_000
 
-// draw returns what a record draws on an image; nil if nothing.
+// draw returns the drawing for a record's image; nil if there is none.
 func (d *describer) draw(features *tfrecord.Features, im *shownImage) *drawing {
 	w := &drawing{}
 	var masks [][]byte

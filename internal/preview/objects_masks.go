@@ -15,11 +15,11 @@ const (
 	// maskSide is the longest side of masks on the page, in pixels, and minMaskSide that below
 	// which they are left out.
 	maskSide, minMaskSide = 256, 32
-	// maskPixels is how many pixels of masks of one record are decoded.
+	// maskPixels bounds the pixels of masks to decode for one record.
 	maskPixels = 1 << 28
 )
 
-// addMasks adds the mask of the image, and above it those of its objects.
+// addMasks adds the mask of the image and, on top of it, the masks of its objects.
 func (d *describer) addMasks(w *drawing, masks [][]byte, features *tfrecord.Features, im *shownImage) error {
 	f, _ := features.Get(objects.KeySegmentation)
 	semantic, _ := f.Bytes()
@@ -61,8 +61,8 @@ func fitted(w, h, side int) image.Rectangle {
 	return image.Rect(0, 0, w, h)
 }
 
-// addMask puts the pixels of one mask on an overlay, in the colours that colour gives; pixelNone
-// leaves what is below.
+// addMask draws the pixels of one mask on an overlay, with the colours that colour returns; for
+// pixelNone it keeps the overlay's pixel.
 func (d *describer) addMask(overlay *image.Paletted, data []byte, im *shownImage, colour func(v uint8) uint8) error {
 	t := &d.thumbnails
 	stat, err := t.codec.Stat(data)

@@ -27,7 +27,8 @@ func opsText(ops string) string {
 	return strings.Join(says, " · ")
 }
 
-// unsaid are the parameters that say how rather than what was done, or what the image itself shows.
+// unsaid are the parameters that describe how an operation was done, or that are visible in the
+// image itself.
 var unsaid = map[string]bool{
 	"op": true, "filter": true, "antialias": true, "fill": true, "corner": true, "seed": true, "width": true, "height": true,
 }

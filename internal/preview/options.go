@@ -10,31 +10,31 @@ import (
 	"github.com/tfrec/tfrec/shard/stats"
 )
 
-// MaxPage is what a page stays below, in bytes.
+// MaxPage is an upper bound on the size of a page, in bytes.
 const MaxPage = 5_000_000
 
 // MaxSamples is the most that Options.Samples may be.
 const MaxSamples = 1000
 
-// MaxCommand is up to how many bytes, as HTML, Options.Command is shown. What is
-// longer is cut.
+// MaxCommand is the maximum length of Options.Command on the page, in bytes of HTML. A longer
+// command is cut.
 const MaxCommand = 4000
 
-// Shares of MaxPage. What is left is for tables, plots, style and script.
+// Shares of MaxPage. The rest is for tables, plots, style and script.
 const (
 	imagesBudget = 3_500_000 // of all images, as base64
-	textsBudget  = 800_000   // of what is said of all sampled records
+	textsBudget  = 800_000   // of the texts of all sampled records
 )
 
-// Options say what a page shows. Codec is needed; the zero value of all others is the default.
+// Options are the options of Write. Codec is required; the zero value of all others is the default.
 type Options struct {
 	// Codec decodes the images.
 	Codec *augment.Codec
-	// Header and Pixels are those of stats.Options. Default: none; the page
-	// then says less of images.
+	// Header and Pixels are as in stats.Options. Default: none; the page then shows less about
+	// images.
 	Header func(data []byte) (stats.ImageHeader, error)
 	Pixels func(data []byte) (stats.PixelSums, error)
-	// Samples is how many records are shown, up to MaxSamples. Default: 120.
+	// Samples is the number of records to show, up to MaxSamples. Default: 120.
 	Samples int
 	// Seed of the sample. Default: 0.
 	Seed uint64
@@ -52,13 +52,12 @@ type Options struct {
 	Overwrite bool
 	// Command is the command that made the set, to be shown; see MaxCommand. Default: none.
 	Command string
-	// Tool is what the page says it was made by. Default: tfrec.
+	// Tool is the name of the program that the page credits. Default: tfrec.
 	Tool string
 	// Progress is counted up while all records are read for the figures, if it is
 	// not nil.
 	Progress *shard.ReadProgress
-	// Workers is how many files are read, and images decoded, at a time.
-	// Default: GOMAXPROCS.
+	// Workers is the number of files to read, and images to decode, at a time. Default: GOMAXPROCS.
 	Workers int
 }
 
@@ -75,7 +74,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Report says what is on a page. Its JSON form is `tfrec preview --json`.
+// Report summarizes a page. Its JSON form is `tfrec preview --json`.
 type Report struct {
 	Status string `json:"status"` // "written", or "damaged" when there are faults
 	Page   string `json:"page"`
@@ -94,7 +93,7 @@ type Report struct {
 	Seconds        float64 `json:"seconds"`
 }
 
-// origin is what manifests say of how a set was made.
+// origin is the manifests' information on how a set was made.
 type origin struct {
 	name, tool, fingerprint, decoder, encoder string
 	options                                   []option

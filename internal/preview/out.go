@@ -6,7 +6,7 @@ import (
 	"github.com/tfrec/tfrec/internal/output"
 )
 
-// Beginnings of what a run writes.
+// Beginnings of the files that a run writes.
 const (
 	pageBegins  = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\""
 	sheetBegins = "\x89PNG\r\n\x1a\n"

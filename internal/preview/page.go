@@ -26,7 +26,7 @@ const (
 	maxShownTop = 4
 	maxLineText = 400
 	maxColumns  = 12 // of the table of records
-	maxCounts   = 8  // of what is counted by name, in one fact
+	maxCounts   = 8  // names counted in one fact
 )
 
 //go:embed page.html
@@ -43,7 +43,7 @@ var pageTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page").Parse(pageHTML))
 })
 
-// page is what the template shows. All texts are fit to be shown.
+// page is the data for the template. All texts are fit to be shown.
 type page struct {
 	Policy string // content security policy
 	CSS    template.CSS
@@ -66,7 +66,7 @@ type page struct {
 	Pixels   string
 	Cards    []card
 	Features []featureRow
-	// What is left out.
+	// Notes on omitted features and cards.
 	FeaturesMore, CardsMore string
 
 	Shards     []shardRow

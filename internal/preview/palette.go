@@ -18,7 +18,7 @@ func colourOf(i int) color.NRGBA { return palette[i%len(palette)] }
 
 func hexColour(c color.NRGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
 
-// Colours of pixels of masks: none, those of classes, and of pixels that have no class.
+// Colours of pixels of masks: no colour, the first class, and pixels without a class.
 const (
 	pixelNone    = 0
 	pixelClass   = 1

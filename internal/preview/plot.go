@@ -17,14 +17,14 @@ const (
 
 // histogram is a distribution of numbers, as bars.
 type histogram struct {
-	// Title says what the numbers are, and Unit in what they are.
+	// Title is the quantity, and Unit its unit.
 	Title, Unit string
 	Bars        []bar
 	// Path is all bars as one shape.
 	Path string
-	// From and To are the ends of the axis; About says the rest in words.
+	// From and To are the ends of the axis; About describes the rest in words.
 	From, To, About string
-	// Single is the number that all are, empty when they differ.
+	// Single is the value shared by all numbers, empty when they differ.
 	Single string
 	W, H   int
 }

@@ -31,14 +31,14 @@ type sample struct {
 	values       []value
 	image        *shownImage // nil of a record without one
 	drawing      *drawing    // of the image; nil if there is nothing to draw
-	// err says why the record, or its image, cannot be shown.
+	// err is the reason why the record, or its image, cannot be shown.
 	err error
 }
 
 // value is a feature of a record.
 type value struct{ key, text string }
 
-// Limits on what is said of the features of a record.
+// Limits on the shown features of a record.
 const (
 	maxFeatures  = 40   // of them
 	maxValues    = 8    // of one feature
@@ -56,7 +56,8 @@ type describer struct {
 	sequence   tfrecord.SequenceExample
 }
 
-// describe makes a sample of the record at a location. err says why it could not be read.
+// describe makes a sample of the record at a location. err is the error of reading the record, or
+// nil.
 func (d *describer) describe(at location, record []byte, err error) sample {
 	f := d.files[at.file]
 	s := sample{split: f.split, shard: filepath.Base(f.path), record: at.record, size: len(record)}

@@ -19,18 +19,18 @@ type sheet struct {
 	Columns     []string
 	ColumnsMore string
 	Rows        []sampleView
-	// Labels and Splits are what can be chosen from.
+	// Labels and Splits are the choices of the filters.
 	Labels, Splits []choice
-	// ClassChoices are the classes of objects that can be chosen from, ClassChoicesMore says how many
-	// cannot, and NoObjects is how many records have no objects.
+	// ClassChoices are the classes of objects to choose from, ClassChoicesMore notes the number of
+	// further classes, and NoObjects is the number of records without objects.
 	ClassChoices     []choice
 	ClassChoicesMore string
 	NoObjects        int
 	Shown            int
-	// Classes are the colours of boxes, and ClassesMore says how many more classes there are.
+	// Classes are the colours of boxes, and ClassesMore notes the number of further classes.
 	Classes     []classColour
 	ClassesMore string
-	// Boxes and Masks say whether some are drawn.
+	// Boxes and Masks report whether any are drawn.
 	Boxes, Masks bool
 }
 
@@ -68,7 +68,7 @@ type sampleView struct {
 type sheetMaker struct {
 	labels, splits choices
 	classes        classChoices
-	text           int // bytes of HTML for what is said of each record
+	text           int // bytes of HTML for the texts of each record
 	hasImages      bool
 	columns        []string
 }
@@ -152,7 +152,7 @@ func (s *measurement) sheet(chosen []shownFamily, o *Options) sheet {
 	return v
 }
 
-// howChosen says which records are shown.
+// howChosen describes the selection of the records that are shown.
 func (s *measurement) howChosen(n int, o *Options) string {
 	switch {
 	case int64(n) == s.records:

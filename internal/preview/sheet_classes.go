@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// maxClassChoices is how many classes of objects can be chosen from.
+// maxClassChoices bounds the classes of objects to choose from.
 const maxClassChoices = 200
 
 // classChoices are the classes of the filter, by name.

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// objectsView is what is drawn over an image, in units of a thousandth of its longer side.
+// objectsView is the drawing over an image, in units of a thousandth of its longer side.
 type objectsView struct {
 	W, H   int
 	Masks  template.URL
@@ -38,8 +38,8 @@ const (
 	groupHTML = 60
 )
 
-// objects returns what is drawn over an image in at most budget bytes of HTML, the largest boxes
-// first, and how many bytes that takes; nil if nothing is.
+// objects returns the drawing over an image in at most budget bytes of HTML, the largest boxes
+// first, and its size in bytes; nil if there is nothing to draw.
 func (w *drawing) objects(im *shownImage, budget int) (*objectsView, int) {
 	if w == nil || len(w.boxes) == 0 && w.uri == "" {
 		return nil, 0
@@ -78,8 +78,8 @@ func (w *drawing) objects(im *shownImage, budget int) (*objectsView, int) {
 	return v, used
 }
 
-// maxLegend is how many classes the legend of colours has. Those after the last of the palette have
-// colours that others have.
+// maxLegend bounds the classes in the legend of colours. Further classes share the colours of
+// others.
 const maxLegend = len(palette)
 
 // classColour is a class of objects in the legend.

@@ -224,7 +224,7 @@ func (p *page) setShards(s *measurement) {
 	}
 }
 
-// setVerdict says what was checked, and what is wrong.
+// setVerdict sets the verdict on the set and the list of checks.
 func (p *page) setVerdict(s *measurement) {
 	n := int64(len(s.faults)) + s.stats.FaultsOmitted
 	p.OK = n == 0

@@ -14,13 +14,12 @@ import (
 // maxLooked bounds how much of a text is looked at, in bytes.
 const maxLooked = 16 << 10
 
-// maxMarks is how many marks may stand above and below a letter. More would
-// cover the lines around it.
+// maxMarks bounds the combining marks of a letter. More would cover the lines around it.
 const maxMarks = 4
 
-// shown makes text of the data fit to be shown in at most that many bytes of
-// HTML: stray bytes become \xNN; what has no look of its own, or changes that of
-// the text around it, its code point; and what is longer is cut.
+// shown makes text of the data fit to be shown in at most limit bytes of HTML: stray bytes become
+// \xNN; characters that are invisible or change the look of the text around them become their code
+// points; and longer text is cut.
 func shown(s string, limit int) string {
 	cut := len(s) > maxLooked
 	if cut {

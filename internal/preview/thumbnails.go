@@ -35,18 +35,18 @@ const (
 	keptBytes    = 64 << 20 // of an image, from one to the next
 )
 
-// newGate returns what the images share.
+// newGate returns the memory budget shared by all images.
 func newGate() *par.Budget { return par.NewBudget(min(decodedBytes, memory.Limit()/4)) }
 
 // shownImage is an image on the page.
 type shownImage struct {
 	uri           string // data: with our own encoding
-	width, height int    // of what is stored
-	shownWidth    int    // of what is on the page
+	width, height int    // of the stored image
+	shownWidth    int    // of the image on the page
 	shownHeight   int
 	format        string
-	bytes         int // of what is stored
-	orientation   int // EXIF's, from what is stored to what is shown
+	bytes         int // of the stored image
+	orientation   int // EXIF's, from the stored image to the shown one
 	// pixels is used instead of uri on a contact sheet.
 	pixels *image.NRGBA
 }
