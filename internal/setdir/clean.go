@@ -9,7 +9,7 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// Leftover is something that a killed run left behind and that no other run uses.
+// Leftover is a file or upload of a killed run that no other run uses.
 type Leftover struct {
 	// Kind is LeftTemporary, LeftStaged, LeftReplaced, LeftUpload or LeftClaim.
 	Kind string `json:"kind"`
@@ -31,7 +31,7 @@ const (
 	LeftClaim     = "claim"     // of a dead process in a store; claims on the directory itself are removed when it is opened
 )
 
-// Leftovers returns what Sweep and ClearStage would remove, except what is not worth reporting.
+// Leftovers returns the files that Sweep and ClearStage would remove, except unimportant ones.
 func (d *Dir) Leftovers() ([]Leftover, error) {
 	left, err := d.at.leftovers(d.ours())
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/tfrec/tfrec/manifest"
 )
 
-// ErrBusy says that another process is writing into the directory.
+// ErrBusy means that another process is writing into the directory.
 var ErrBusy = errors.New("another tfrec is writing to this directory; wait for it to finish, or choose another directory")
 
 // Dir is an output directory of a set: a local one, or one in an object store when its path is a
@@ -59,13 +59,13 @@ type directory interface {
 	atOnce() int
 	// temp creates a temporary file.
 	temp(prefix string) (*os.File, error)
-	// sweep removes what killed runs left behind. ours reports whether a name, in its final form,
-	// is one of tfrec's.
+	// sweep removes leftovers of killed runs. ours reports whether a name, in its final form, is
+	// one of tfrec's.
 	sweep(ours func(name string) (bool, error)) error
-	// leftovers returns what sweep would remove, except what is not worth reporting.
+	// leftovers returns the files that sweep would remove, except unimportant ones.
 	leftovers(ours func(name string) (bool, error)) ([]Leftover, error)
-	// alone calls f while no other process is in alone for the same thing, unless the function
-	// unless reports that there is no need.
+	// alone calls f while holding the lock named thing. It returns early, without calling f, if
+	// unless reports true.
 	alone(ctx context.Context, thing string, unless func() (bool, error), f func() error) error
 	// mkdir durably creates a directory below this one, with its parents. A symbolic link on the
 	// way is an error. In a store it does nothing.
@@ -231,7 +231,7 @@ func (d *Dir) WithLock(ctx context.Context, thing string, f func() error) error 
 }
 
 // WithLockUnless is WithLock for work that another process may do in the meantime: it returns
-// without calling f once unless reports true. It asks unless at the beginning and while it waits.
+// without calling f once unless reports true. It calls unless at the beginning and while it waits.
 func (d *Dir) WithLockUnless(ctx context.Context, thing string, unless func() (bool, error), f func() error) error {
 	if err := CheckName(thing); err != nil {
 		return err
@@ -270,7 +270,7 @@ func (d *Dir) Read(name string, limit int64) ([]byte, error) {
 	return d.read(d.ctx, name, limit)
 }
 
-// read is Read with a context made of d.ctx.
+// read is Read with another context, which is derived from d.ctx.
 func (d *Dir) read(ctx context.Context, name string, limit int64) ([]byte, error) {
 	file := d.loc.Join(name)
 	if err := inject.Fault(ctx, "read", file.Path()); err != nil {

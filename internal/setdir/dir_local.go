@@ -31,7 +31,7 @@ type localDirectory struct {
 	*shared
 }
 
-// shared is what a directory has in common with those below it.
+// shared is the state that a directory shares with the directories below it.
 type shared struct {
 	cached *osfile.CacheShare
 	syncs  *dirSyncs

@@ -12,8 +12,8 @@ import (
 	"github.com/tfrec/tfrec/manifest"
 )
 
-// mkdir creates a directory below that of the set, with its parents. None of them may be a symbolic
-// link.
+// mkdir creates a directory below the set's directory, with its parents. None of them may be a
+// symbolic link.
 func (l *localDirectory) mkdir(name string) error {
 	rel, err := filepath.Rel(l.set, l.join(name))
 	if err != nil {

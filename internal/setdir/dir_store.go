@@ -64,8 +64,8 @@ func (t *turns) check() error {
 // ClaimsDir has the claims of processes on the directory.
 const ClaimsDir = StateDir + "/claims"
 
-// storeReads is the number of small files to read concurrently, each of which takes 256 KiB of memory
-// meanwhile: a store may allow fewer. storeRequests is that of other small requests.
+// storeReads is the number of small files to read concurrently, each of which takes 256 KiB of
+// memory meanwhile: a store may allow fewer. storeRequests is the number of other small requests.
 const (
 	storeReads    = 64
 	storeRequests = 16

@@ -78,7 +78,7 @@ func (d *storeDraft) clear() error {
 	return d.directory.removeOne(d.name)
 }
 
-// ErrOtherWriter says that claims failed to exclude another writer, and that its file was kept.
+// ErrOtherWriter means that claims failed to exclude another writer, and that its file was kept.
 var ErrOtherWriter = errors.New("another writer has put different content there in the meantime, which stays; make sure that nothing else writes to this directory, and run the command again")
 
 func (d *storeDraft) commit(bool) error {

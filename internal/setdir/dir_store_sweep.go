@@ -59,7 +59,7 @@ func (f *storeDirectory) leftovers(ours func(string) (bool, error)) ([]Leftover,
 }
 
 // unfinished returns our uploads that were neither committed nor aborted. As long as this process
-// holds the directory alone and uploads nothing itself, nobody will continue them.
+// has exclusive use of the directory and uploads nothing itself, they will not be continued.
 func (f *storeDirectory) unfinished(ours func(string) (bool, error)) ([]storage.Leftover, error) {
 	store, at, err := f.at("")
 	if err != nil {

@@ -58,7 +58,7 @@ type Move struct {
 	// are 0 in a store.
 	Bytes   int64 `json:"bytes"`
 	ModTime int64 `json:"mod_time"`
-	// Replaces says that a file may have the name that this one gets. In a store only metadata is
+	// Replaces means that the file may replace one of the same name. In a store only metadata is
 	// replaced.
 	Replaces bool `json:"replaces,omitempty"`
 }

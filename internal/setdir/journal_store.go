@@ -22,14 +22,15 @@ import (
 // only then are the old names removed. Until the manifest is replaced the set is the old one, and
 // from then on the new one.
 
-// copiesAtOnce is how many shards are copied at a time.
+// copiesAtOnce is the number of shards to copy at a time.
 const copiesAtOnce = 4
 
 // PutFrom writes a file of the set from r, replacing any file of that name. It is visible when it is
 // complete.
 func (d *Dir) PutFrom(name string, r io.Reader) error { return d.putFrom(name, r, nil) }
 
-// putFrom is PutFrom for what is only made visible if check returns nil when all has been read.
+// putFrom is PutFrom with a check: the file becomes visible only if check returns nil after r has
+// been read to its end.
 func (d *Dir) putFrom(name string, r io.Reader, check func() error) error {
 	if err := inject.Fault(d.ctx, "put", d.Join(name)); err != nil {
 		return err
@@ -60,7 +61,7 @@ func (d *Dir) Rename(from, to, sum string) error {
 	return d.Remove(from)
 }
 
-// mostReads is how often a file is read to copy it while other bytes come each time.
+// mostReads bounds the attempts to copy a file whose bytes differ at each read.
 const mostReads = 4
 
 var errOtherBytes = errors.New("other bytes arrive each time: they change in transit, in the network, a proxy or a faulty machine")

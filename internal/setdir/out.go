@@ -56,9 +56,9 @@ func LiesIn(at, dir storage.Location) bool {
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// OpenOut creates and locks the output directory, which must be empty except for what a killed run
-// of the same verb left. OpenOut removes that, unless the run was of the named plan; plan may be
-// empty.
+// OpenOut creates and locks the output directory, which must be empty except for leftovers of a
+// killed run of the same verb. OpenOut removes these, unless the run was of the named plan; plan
+// may be empty.
 func OpenOut(ctx context.Context, out, verb, plan string, o Options) (*Dir, error) {
 	loc := storage.Parse(out)
 	if err := MustBeNew(ctx, loc, verb); err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/tfrec/tfrec/manifest"
 )
 
-// PutSet writes the files that describe the set: first those of Metadata, where it removes those for
-// TFDS if TFDS cannot read this set, and last the manifest.
+// PutSet writes the files that describe the set: first the files of Metadata, where it removes
+// those for TFDS if TFDS cannot read this set, and last the manifest.
 func (d *Dir) PutSet(m *manifest.Manifest) error {
 	files, err := Metadata(m)
 	if err != nil {
@@ -45,8 +45,8 @@ func (d *Dir) Manifest() (*manifest.Manifest, error) {
 	return m, err
 }
 
-// Metadata returns the content, by name, of the files besides the manifest that say what a set is:
-// those that TFDS reads, if it can, and the label map.
+// Metadata returns the content, by name, of the files other than the manifest that describe a set:
+// the files for TFDS, if it can read the set, and the label map.
 func Metadata(m *manifest.Manifest) (map[string][]byte, error) {
 	files, err := manifest.EncodeTFDS(m)
 	if err != nil {
@@ -56,7 +56,7 @@ func Metadata(m *manifest.Manifest) (map[string][]byte, error) {
 		files = map[string][]byte{}
 	}
 	if m.LabelMap {
-		files[manifest.LabelMapFile] = labelmap.Append([]byte{}, labelmap.Classes(m.Labels)) // nil is no file
+		files[manifest.LabelMapFile] = labelmap.Append([]byte{}, labelmap.Classes(m.Labels)) // nil means no file
 	}
 	return files, nil
 }

@@ -20,9 +20,9 @@ const (
 	Stuck                  // interrupted, and this process cannot complete it
 )
 
-// Settle completes an interrupted change of the set in a local directory. It writes nothing if
-// there is no journal, or if the journal belongs to another user: reading a set must not execute
-// what somebody else wrote there.
+// Settle completes an interrupted change of the set in a local directory. It writes nothing without
+// a journal, or if the journal belongs to another user: reading a set must not execute another
+// user's instructions.
 func Settle(ctx context.Context, dir storage.Location) (Change, error) {
 	if dir.Remote() {
 		return NoChange, nil // a change in a store has a marker, which Expand refuses
@@ -52,7 +52,7 @@ func Settle(ctx context.Context, dir storage.Location) (Change, error) {
 	return NoChange, fmt.Errorf("%s is partly replaced, since the process replacing it was stopped, and completing it fails: %w", dir.Path(), err)
 }
 
-// ErrStuck says that a replacement of a set was interrupted, and that this process cannot complete
+// ErrStuck means that a replacement of a set was interrupted, and that this process cannot complete
 // it.
 var ErrStuck = optname.Errorf("partly replaced, since the process replacing it was stopped; %s completes it when run by a user with write permission", optname.RepairClean)
 

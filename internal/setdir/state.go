@@ -24,7 +24,7 @@ const (
 	ShardsDir     = StateDir + "/shards"
 )
 
-// Run describes what a run is going to write. It is written before the first shard.
+// Run describes the files and options of a run. It is written before the first shard.
 type Run struct {
 	Format  string `json:"format"`
 	Version int    `json:"version"`

@@ -19,7 +19,7 @@ type Done struct {
 	// ModTime of the shard's file in nanoseconds since 1970, and its Version in an object store.
 	ModTime int64  `json:"mod_time"`
 	Version string `json:"version,omitempty"`
-	// IndexBytes, IndexModTime and IndexVersion are those of the index; zero if there is none.
+	// IndexBytes, IndexModTime and IndexVersion describe the index; zero if there is none.
 	IndexBytes   int64  `json:"index_bytes,omitempty"`
 	IndexModTime int64  `json:"index_mod_time,omitempty"`
 	IndexVersion string `json:"index_version,omitempty"`
@@ -35,15 +35,15 @@ type Done struct {
 	Filtered int64 `json:"filtered,omitempty"`
 	// AlphaDropped is the number of records whose image lost an alpha channel or transparent colour.
 	AlphaDropped int64 `json:"alpha_dropped,omitempty"`
-	// Annotations is the number of objects in the shard's records, AnnotationsDropped that of objects
-	// and annotations of its samples that are in none.
+	// Annotations is the number of objects in the shard's records, AnnotationsDropped the number of
+	// objects and annotations of its samples that are in none.
 	Annotations        int64       `json:"annotations,omitempty"`
 	AnnotationsDropped int64       `json:"annotations_dropped,omitempty"`
 	Bad                []BadSample `json:"bad,omitempty"`
 	// Inputs are the identities of the shard's inputs, in order.
 	Inputs []Input `json:"inputs,omitempty"`
-	// Seen is what a ReshardPlan learned about the features of the shard's records, for the
-	// manifest; nil if the inputs' manifests describe them.
+	// Seen is a ReshardPlan's information on the features of the shard's records, for the manifest;
+	// nil if the inputs' manifests describe them.
 	Seen json.RawMessage `json:"seen,omitempty"`
 }
 
@@ -57,8 +57,8 @@ type BadSample struct {
 	// Stage is "read", "decode", "transform", "encode", "parse" or "annotation".
 	Stage  string `json:"stage"`
 	Reason string `json:"reason"`
-	// Listed says that listing or reading the input shows the fault, before a record is made. Each run
-	// finds such faults again, so fingerprints do not depend on them. It is in no ledger.
+	// Listed means that listing or reading the input shows the fault, before a record is made. Each
+	// run finds such faults again, so fingerprints do not depend on them. They are in no ledger.
 	Listed bool `json:"listed,omitempty"`
 }
 
@@ -75,9 +75,9 @@ func (d *Dir) Done(file string, content bool) *Done {
 	return done
 }
 
-// Recall receives the inputs that are recorded for shards, and says what is known of them.
+// Recall receives the inputs that are recorded for shards.
 type Recall struct {
-	// Source is that of Done: inputs of others do not count.
+	// Source is the location of the inputs, as in Done: inputs of other sources do not count.
 	Source string
 	// Yield is called with each input of the shard of that index, in the recorded order, whether or
 	// not the shard is as recorded. It is never called concurrently.

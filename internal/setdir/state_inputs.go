@@ -62,7 +62,7 @@ func (in *RecordedInput) Input() Input {
 	return Input{Key: InputKey(in.Key), Size: in.Size, ModTime: in.ModTime, Hash: string(in.Hash), Version: string(in.Version)}
 }
 
-// errInputs says that the inputs of a state are unusable.
+// errInputs means that the inputs of a state are unusable.
 var errInputs = errors.New("unusable inputs")
 
 // recordedInputs are the inputs of a state file, as JSON.
@@ -81,8 +81,7 @@ func decodeDone(data []byte) (*Done, recordedInputs, error) {
 	return done, inputs, nil
 }
 
-// cutInputs returns the JSON of a state without its inputs, and that of the inputs; nil if there are
-// none.
+// cutInputs returns the JSON of a state without its inputs, and the inputs; nil if there are none.
 func cutInputs(data []byte) (rest []byte, inputs recordedInputs, err error) {
 	c := jsonscan.Cursor{Data: data, Replace: true}
 	if c.Peek() != '{' {

@@ -23,7 +23,7 @@ const (
 // maxStateDepth is the maximum nesting depth of a state file, as in encoding/json.
 const maxStateDepth = 10_000
 
-// ErrState says that data is too large for a state file, or needs too much memory.
+// ErrState means that data is too large for a state file, or needs too much memory.
 var ErrState = errors.New("too large for a state file")
 
 // DecodeState decodes the JSON of a state file into v. It refuses data of more than MaxState bytes,
