@@ -1,8 +1,8 @@
 // Package annotation reads the annotated objects of images from COCO, Pascal VOC, YOLO, KITTI and
 // LabelMe files and from CSV tables, as one model.
 //
-// A format is a package below this one. Each gives a [Set], whose images are then found by name
-// among those of a source ([Set.Match]).
+// Each format has a package below this one, which returns a [Set]. [Set.Match] then finds its
+// images by name among the images of a source.
 package annotation
 
 import "fmt"
@@ -27,7 +27,7 @@ type Set struct {
 	Classes []Class
 	// Images are the annotated images, by Name.
 	Images []Image
-	// Beside are the paths of files that were read besides those of Images.
+	// Beside are the paths of files that were read in addition to the sources of Images.
 	Beside []string
 	// Keypoints describes the keypoints of objects.
 	Keypoints Keypoints
@@ -39,7 +39,7 @@ type Set struct {
 	Faults []Fault
 }
 
-// Flags says which flags annotations state.
+// Flags reports which flags annotations state.
 type Flags struct {
 	Crowd, Truncated bool
 }
@@ -50,18 +50,18 @@ func IsFile(format string) bool { return format == "coco" || format == "csv" }
 
 // Image is the annotations of one image.
 type Image struct {
-	// Name is the path of the image as the annotations have it, with "/", or that of the file that
+	// Name is the path of the image in the annotations, with "/", or the path of the file that
 	// annotates it, below its directory. Its extension does not count.
 	Name string
 	// Source is the file that they are in, below the path that was read, for the ledger.
 	Source string
 	// Line is the first line in Source that names the image, from 1; 0 if lines do not count.
 	Line int64
-	// ID is the image's own id, such as that of COCO; "" if there is none.
+	// ID is the image's own id, such as its id in COCO; "" if there is none.
 	ID string
 	// Width and Height are the size that is stated, in pixels; 0 if none is.
 	Width, Height int
-	// Relative says that boxes and polygons are in shares of the image's width and height, and not
+	// Relative means that boxes and polygons are in shares of the image's width and height, and not
 	// in pixels.
 	Relative bool
 	// Objects are the usable objects, in the order of the input.
@@ -82,21 +82,22 @@ type Object struct {
 	Class int32
 	Box   Box
 	// Area is the area of the object in pixels of the annotated image, which for a polygon is less
-	// than that of its box; NaN if it is not stated.
+	// than the area of its box; NaN if it is not stated.
 	Area float64
 	// Crowd, Difficult and Truncated are 0 or 1.
 	Crowd, Difficult, Truncated int8
-	// NoMask says that Image.Faults has the reason why Region is nil.
+	// NoMask means that Region is nil for a reason in Image.Faults.
 	NoMask bool
 	// View is the pose, such as "Left"; "" if none is stated.
 	View string
 	// Region is which pixels are the object's; nil if only its box is known.
 	Region *Region
-	// Keypoints are those of Set.Keypoints that are labelled, each once, on the image as the box is.
+	// Keypoints are the labelled points among Set.Keypoints, each once, in the same coordinates as
+	// Box.
 	Keypoints []Keypoint
 }
 
-// Region is a set of pixels: those in polygons and those of a run-length encoding.
+// Region is a set of pixels: the union of polygons and a run-length encoding.
 type Region struct {
 	// Polygons are closed outlines, x and y in turns, whose union is in the region. Each has at least
 	// three points.
@@ -111,7 +112,7 @@ type Region struct {
 
 // Fault is an annotation that cannot be used.
 type Fault struct {
-	// Name is what identifies the annotation in its file: its id, or "object 3"; "" for the file.
+	// Name identifies the annotation in its file: its id, or "object 3"; "" for the file.
 	Name string
 	// Image is the image that it names, as it names it; "" if none.
 	Image string
@@ -119,7 +120,7 @@ type Fault struct {
 	Source string
 	// Line is the line in that file, from 1; 0 if lines do not count.
 	Line int64
-	// Reason says what is wrong.
+	// Reason describes the problem.
 	Reason string
 	// Part is the only part of the annotation that cannot be used. The annotation is an object. "" is
 	// for a whole annotation.
@@ -145,7 +146,7 @@ func Unusable(faults []Fault) (n int64) {
 	return n
 }
 
-// maxFaults is how many annotations of an image may be unusable.
+// maxFaults is the maximum number of unusable annotations of an image.
 const maxFaults = 1000
 
 // Refuse adds an annotation that cannot be used to Faults; line is 0 if lines do not count. After a
@@ -180,11 +181,12 @@ func (im *Image) refusePart(part Part, name string, line int64, reason string) e
 	return nil
 }
 
-// Options say how annotations are read.
+// Options configure the reading of annotations.
 type Options struct {
 	// Regions keeps the regions of objects. Without it they are not even checked.
 	Regions bool
-	// Workers is how many goroutines parse. The result is the same for any number. 0: one a core.
+	// Workers is the number of goroutines that parse. The result is the same for any number. 0: one
+	// a core.
 	Workers int
 	// Classes name the classes of annotations that have only their numbers (YOLO), in order, where
 	// no file lists them.

@@ -12,7 +12,7 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// classFiles are the names of files that list classes beside YOLO's labels.
+// classFiles are the names of files that list classes next to YOLO's labels.
 var classFiles = []string{"_darknet.labels", "classes.txt", "data.yaml", "data.yml", "obj.names"}
 
 // IsClassFile reports whether a file may list the classes of YOLO's labels, by its name in any case.

@@ -20,16 +20,18 @@ import (
 )
 
 const (
-	// looks is how many files of an extension Detect looks into, and lookAt at how many bytes of one.
+	// looks is the maximum number of files of an extension that Detect reads, and lookAt the
+	// maximum number of bytes of each.
 	looks    = 64
 	lookAt   = 64 << 10
 	maxDepth = 64 // of lists and objects in JSON
 )
 
-// Detect returns the format of annotations: "coco" for a .json file and "csv" for a .csv file, which may
-// be compressed, and for a directory "voc" with .xml files, "labelme" with .json files that have shapes, "kitti" with .txt
-// files of 15 or 16 fields a line, and "yolo" with those of numbers, or of nothing with a list of
-// classes ([Directory.ClassLists]). It is an error if a directory has none of these, or several.
+// Detect returns the format of annotations: "coco" for a .json file and "csv" for a .csv file,
+// which may be compressed, and for a directory "voc" with .xml files, "labelme" with .json files
+// that have shapes, "kitti" with .txt files of 15 or 16 fields a line, and "yolo" with .txt files
+// of numbers, or with empty .txt files and a list of classes ([Directory.ClassLists]). It is an
+// error if a directory has none of these, or several.
 func Detect(ctx context.Context, at string) (string, error) {
 	st, err := storage.Stat(ctx, at)
 	if err != nil {
@@ -108,7 +110,8 @@ func (d *Directory) detect(ctx context.Context) (string, error) {
 	return "", d.Errorf("it has annotations of several formats (%s): set %s to one of %s", strings.Join(has, ", "), optname.AnnotationSpecFormat, strings.Join(found, ", "))
 }
 
-// refuseCOCO returns an error that says how to give COCO's files, if files are some.
+// refuseCOCO returns an error with advice on how to give COCO's files, if some of the files are
+// COCO's.
 func (d *Directory) refuseCOCO(ctx context.Context, files []*File) error {
 	formats, err := d.look(ctx, files, lookCOCO)
 	if err != nil || len(formats) == 0 {

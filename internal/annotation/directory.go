@@ -15,7 +15,7 @@ import (
 
 // Directory is a directory of annotations, with those below it.
 type Directory struct {
-	// Files are the files that were asked for, by name.
+	// Files are the files that List selected, by name.
 	Files []File
 	// Links are the symbolic links to directories that may have such files. They are not followed.
 	Links []string
@@ -104,7 +104,7 @@ func (d *Directory) listLocal(ctx context.Context, name string, keep func(string
 	return nil
 }
 
-// maxLinked is how many directories of a link are searched for annotations.
+// maxLinked is the maximum number of directories of a link that are searched for annotations.
 const maxLinked = 1000
 
 // mayHold reports whether a local directory, or one below it, has a file that keep accepts. It is

@@ -12,7 +12,7 @@ import (
 // Fields count the members of annotations that are not kept, by name. Empty ones do not count.
 type Fields map[string]int64
 
-// maxFields is how many names are told apart; all others are "...".
+// maxFields is the maximum number of names that are counted separately; all others are "...".
 const maxFields = 64
 
 // Add adds a member with its value, as JSON.
@@ -30,7 +30,7 @@ func (f Fields) Add(name, value []byte) {
 	}
 }
 
-// In returns the fields as those of the elements of a list.
+// In returns the fields as fields of the elements of a list.
 func (f Fields) In(list string) Fields {
 	in := Fields{}
 	for name, n := range f {
@@ -39,7 +39,8 @@ func (f Fields) In(list string) Fields {
 	return in
 }
 
-// Names returns the names in order: those of annotations, then those of elements of lists.
+// Names returns the names in order: first the fields of annotations, then the fields of elements of
+// lists.
 func (f Fields) Names() []string {
 	return slices.SortedFunc(maps.Keys(f), func(a, b string) int {
 		return cmp.Or(strings.Compare(list(a), list(b)), strings.Compare(a, b))

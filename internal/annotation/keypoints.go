@@ -13,7 +13,7 @@ import (
 type Keypoint struct {
 	// X and Y are in the units of the object's box.
 	X, Y float64
-	// Index says which of [Keypoints] it is, from 0.
+	// Index is its index in [Keypoints], from 0.
 	Index int16
 	// Visibility is COCO's: 1 for a hidden point, and 2 for a visible one.
 	Visibility int8
@@ -24,7 +24,7 @@ type Keypoint struct {
 type Keypoints struct {
 	// Count is the number of points of each object, at most [MaxKeypoints].
 	Count int
-	// Names are those of the points; nil if they are not known.
+	// Names are the names of the points; nil if they are not known.
 	Names []string
 	// Flip has for each point the one that it is in a mirror image, if the annotations say so; nil
 	// otherwise. Flip[Flip[i]] is i.
@@ -32,10 +32,10 @@ type Keypoints struct {
 }
 
 const (
-	// MaxKeypoints is how many points an object may have.
+	// MaxKeypoints is the maximum number of points of an object.
 	MaxKeypoints = 1024
-	// maxKeypointNames is how many bytes the names of all points of an object may have: each object of
-	// a record repeats them.
+	// maxKeypointNames is the maximum size of the names of all points of an object, in bytes: each
+	// object of a record repeats them.
 	maxKeypointNames = 64 << 10
 )
 
@@ -60,9 +60,10 @@ func (k *Keypoints) Check() error {
 	return nil
 }
 
-// Union returns the points of objects some of which have those of k and the others those of other.
-// Points of one name are one point; what only other has is added to the end. It is an error if that
-// is ambiguous: if only one has names, or if neither has and their numbers differ.
+// Union returns the points of a set in which some objects have the points of k and others the
+// points of other. Points of one name are one point; further points of other are added to the end.
+// It is an error if that is ambiguous: if only one has names, or if neither has and their numbers
+// differ.
 func (k Keypoints) Union(other Keypoints) (Keypoints, error) {
 	switch {
 	case other.Count == 0:
@@ -99,10 +100,10 @@ func (k Keypoints) Union(other Keypoints) (Keypoints, error) {
 	return k, k.Check()
 }
 
-// Places are the indexes of keypoints among those of a union; nil if they stay.
+// Places are the indexes of keypoints in a union; nil if they do not change.
 type Places []int16
 
-// Places returns the indexes of the points of k among those of a union with them.
+// Places returns the indexes of the points of k in a union that includes them.
 func (k *Keypoints) Places(union *Keypoints) Places {
 	if slices.Equal(k.Names, union.Names) {
 		return nil

@@ -5,29 +5,29 @@ import (
 	"strings"
 )
 
-// Matched says which images of a source are annotated.
+// Matched is the result of a match: the annotations of each image of a source.
 type Matched struct {
-	// Of are the indexes in Set.Images of what is said of each image, in the order of the images;
-	// -1 where nothing is.
+	// Of are the indexes in Set.Images of the annotations of each image, in the order of the
+	// images; -1 for images without annotations.
 	Of []int
 	// Missing are the indexes in Set.Images of those without an image, ascending.
 	Missing []int
 }
 
-// Match finds the annotated images among those of a source, which are paths below it, with "/" and
-// each once. In this order, the first that fits:
+// Match finds the images of a source that are annotated. images are paths below the source, with
+// "/" and each once. An annotation belongs to the first image that fits, by these rules in order:
 //
 //   - The name is the path, with or without extensions: a.jpg or a.xml for a.jpg.
-//   - It is, without the directories that the format keeps images and annotations in:
+//   - They are equal without the directories that the format keeps images and annotations in:
 //     labels/train/a.txt for images/train/a.jpg.
-//   - It is, in another case: A.xml for a.jpg.
-//   - Its last directories, in any case, and its last part are: json/train/a.json for
-//     img/train/a.jpg. As many directories count as those of any image end in: train/a.xml, of an
+//   - They are equal in another case: A.xml for a.jpg.
+//   - Their last directories, in any case, and their base names are equal: json/train/a.json for
+//     img/train/a.jpg. All directories count that any image has in this place: train/a.xml, of an
 //     image that was removed, is not for val/a.jpg if other images are in a directory train.
 //     Without such directories, a.xml is for train/a.jpg, and train2017/a.jpg for a.jpg.
 //
-// It is an error that names two if several annotations or images fit equally, unless all of these
-// annotations, or all of these images, have a better match.
+// If several annotations or images fit equally, Match returns an error that names two, unless all
+// of these annotations, or all of these images, have a better match.
 func (s *Set) Match(images []string) (*Matched, error) {
 	m := matcher{set: s, images: images, of: make([]int, len(images)), found: make([]bool, len(s.Images)), left: len(s.Images)}
 	for i := range m.of {
@@ -73,7 +73,7 @@ type pass struct {
 	only       func(i int) bool    // which annotations it is for; nil for all
 }
 
-// matcher matches in passes, each of what the ones before left.
+// matcher matches in passes. Each pass matches the annotations that are left.
 type matcher struct {
 	set    *Set
 	images []string

@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// MaxName is how many bytes the name of a class may have.
+// MaxName is the maximum length of the name of a class in bytes.
 const MaxName = 1024
 
 // Names number classes that are known by their names alone. The zero value has none. Its methods

@@ -15,24 +15,25 @@ import (
 )
 
 const (
-	// maxMemory is how many bytes parsing takes at a time; a file that needs more is parsed alone.
+	// maxMemory bounds the memory of files that are parsed at a time, in bytes; a file that needs
+	// more is parsed alone.
 	maxMemory = 512 << 20
-	// keptBuffer is how large a buffer is reused at most.
+	// keptBuffer is the maximum size of a buffer that is reused.
 	keptBuffer = 1 << 20
 )
 
 // Format is a format with a file for each image.
 type Format struct {
-	// Name is that of Set.Format, and Ext the extension of files, such as ".xml".
+	// Name is the value for Set.Format, and Ext the extension of files, such as ".xml".
 	Name, Ext string
-	// Limit is how many bytes a file may have.
+	// Limit is the maximum size of a file in bytes.
 	Limit int64
-	// Memory is how many bytes a byte of a file takes at most while it is parsed: itself and what
-	// parsing needs, without the objects, which stay.
+	// Memory is the maximum number of bytes that a byte of a file takes while it is parsed: itself
+	// and the needs of parsing, without the objects, which stay.
 	Memory int64
-	// Parse adds to an image, whose Name and Source are those of the file, what the file says. The
-	// data is valid until it returns. An error makes the image unreadable, without objects and
-	// faults. It is called concurrently.
+	// Parse adds the annotations of a file to an image, which already has the Name and Source of
+	// the file. The data is valid until it returns. An error makes the image unreadable, without
+	// objects and faults. It is called concurrently.
 	Parse func(im *Image, data []byte) error
 }
 
@@ -133,7 +134,7 @@ func (d *Directory) read(ctx context.Context, f *Format, file *File, budget *par
 	return err
 }
 
-// open opens a local file. What is in a store is read by a single request, without.
+// open opens a local file. It does not open a file in a store, which is read by a single request.
 func (d *Directory) open(ctx context.Context, file *File) (storage.File, int64, error) {
 	if d.at.Remote() {
 		return nil, file.object.Size, nil

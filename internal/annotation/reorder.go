@@ -7,10 +7,11 @@ import (
 	"github.com/tfrec/tfrec/internal/plural"
 )
 
-// Reorder gives the classes of the set the ids of a list, which is sorted by them; those that no
-// object has become classes, too. The ids of COCO are its own and stay: its classes must have the
-// names of the list, in any order and, if stated says that the list is one of ids, the same ids. It
-// is an error, and changes nothing, if a class is not in the list, or a name occurs twice.
+// Reorder gives the classes of the set the ids of a list, which is sorted by them; listed classes
+// without objects are added to the set. The ids of COCO stay, because its files define them: its
+// classes must have the names of the list, in any order and, if stated reports that the list has
+// ids, the same ids. It is an error, and changes nothing, if a class is not in the list, or a name
+// occurs twice.
 func (s *Set) Reorder(list []Class, stated bool) error {
 	at := make(map[string]int32, len(list))
 	for i, c := range list {

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// maxTail is how many directories are compared at most where whole paths differ.
+// maxTail is the maximum number of directories that are compared if whole paths differ.
 const maxTail = 8
 
-// tails matches by the last directories of paths, in any case, and their base names. An annotation
-// is compared by as many directories as those of any image end in: see Match.
+// tails matches by the last directories of paths, in any case, and their base names. It compares as
+// many directories of an annotation as any image has in common with it: see Match.
 func (m *matcher) tails() error {
 	if m.left == 0 {
 		return nil
@@ -48,8 +48,8 @@ func (m *matcher) tails() error {
 	return nil
 }
 
-// directory is that of a path, in lower case, without that of a format, which is in lower case, too,
-// and with a slash at its end; "" if there is none.
+// directory returns the directory of a path, in lower case and with a slash at its end, without the
+// directory of the format, layout, which is in lower case; "" if there is none.
 func directory(name, layout string) string {
 	return without(strings.ToLower(name[:strings.LastIndexByte(name, '/')+1]), layout)
 }

@@ -10,14 +10,14 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// Within puts the directories of the path that the set was read from in front of the names of its
-// images, where they say which images those are and some of images are there: those of labels/train
-// are of images in a directory train, and not in val. Splits may have other names there: those of
-// labels/valid are of images in val, if none are in valid and all such directories have one name.
-// images are paths, as for [Set.Match].
+// Within prepends the directories of the path that the set was read from to the names of its
+// images, if they identify directories with some of images: labels/train annotates images in a
+// directory train, and not in val. Splits may have other names there: labels/valid annotates images
+// in val, if none are in valid and all such directories have one name. images are paths, as for
+// [Set.Match].
 //
-// The names in COCO's files and in tables are those of images, and stay, unless all lack directories:
-// those of train/_annotations.coco.json are of images in train, if the directory has any of them.
+// COCO's files and tables have names of images, which are kept, unless all are without directories:
+// train/_annotations.coco.json annotates images in train, if the directory has any of them.
 func (s *Set) Within(at string, images []string) {
 	home := s.home(at)
 	if home == "" {
@@ -60,7 +60,8 @@ func (s *Set) directoryOf(images []string, home string) string {
 	return ""
 }
 
-// sameDirectory reports whether names of directories are equal, in any case, or those of one split.
+// sameDirectory reports whether names of directories are equal, in any case, or name the same
+// split.
 func sameDirectory(a, b string) bool {
 	return strings.EqualFold(a, b) || imagetree.Split(a) != "" && imagetree.Split(a) == imagetree.Split(b)
 }

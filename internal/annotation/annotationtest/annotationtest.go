@@ -1,4 +1,4 @@
-// Package annotationtest is what tests of formats of annotations share.
+// Package annotationtest has helpers for tests of annotation formats.
 package annotationtest
 
 import (

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// Detection says what is on the images of testdata/detection. A script wrote it, along with the
-// images and their annotations in every format.
+// Detection describes the contents of the images of testdata/detection. A script wrote it, along
+// with the images and their annotations in every format.
 type Detection struct {
 	// IDs are the ids of classes by name, for "coco", for "yolo" and for formats whose classes are
 	// "sorted".
@@ -25,7 +25,7 @@ type Detection struct {
 type DrawnImage struct {
 	Name          string
 	Width, Height int
-	// Orientation is that of EXIF.
+	// Orientation is the value in EXIF.
 	Orientation int
 	// Objects are in the order of the annotations, and later ones over earlier ones.
 	Objects []DrawnObject

@@ -89,7 +89,8 @@ func join(lists []*parsed, source string) (*annotation.Set, error) {
 	return set, nil
 }
 
-// stateSizes gives images without a stated size that of their run-length encodings, if these agree.
+// stateSizes gives images without a stated size the size of their run-length encodings, if these
+// agree.
 func stateSizes(set *annotation.Set, lists []*parsed, images map[string]int32) {
 	differ := map[int32]bool{}
 	stated := map[int32]bool{} // by an encoding
@@ -117,8 +118,8 @@ func stateSizes(set *annotation.Set, lists []*parsed, images map[string]int32) {
 	}
 }
 
-// maxStrangers is how many annotations of unknown images are named: the list of images may have been
-// cut to a part of theirs.
+// maxStrangers is the maximum number of annotations of unknown images that are named: the list of
+// images may cover only some of the annotations.
 const maxStrangers = 1000
 
 // check sets the reason why a row of a known form cannot be used in a set, or its mask.

@@ -154,11 +154,11 @@ func (p *parser) names() (names []string, reason, fault string) {
 // pointsOf are the keypoints of a category's objects.
 type pointsOf struct {
 	namedPoints
-	places annotation.Places // of the points among those of the set
+	places annotation.Places // of the points in the keypoints of the set
 }
 
-// joinKeypoints sets the keypoints of the set: those that categories list, or without any list as many
-// as the annotations have. It returns those of each category with a list.
+// joinKeypoints sets the keypoints of the set: the points that categories list, or without any list
+// as many as the annotations have. It returns the points of each category with a list.
 func joinKeypoints(set *annotation.Set, lists []*parsed) (map[int64]*pointsOf, error) {
 	named := map[int64]*pointsOf{}
 	for _, l := range lists {
@@ -207,7 +207,7 @@ func joinKeypoints(set *annotation.Set, lists []*parsed) (map[int64]*pointsOf, e
 	return named, nil
 }
 
-// nameOf is what an error calls a row.
+// nameOf returns the name of a row for errors.
 func nameOf(r *row) string {
 	if _, err := strconv.Atoi(r.name); err == nil {
 		return "annotation " + r.name
@@ -215,8 +215,8 @@ func nameOf(r *row) string {
 	return r.name
 }
 
-// checkKeypoints sets the reason why the keypoints of a row cannot be used, or makes them those of
-// the set.
+// checkKeypoints sets the reason why the keypoints of a row cannot be used, or maps them to the
+// keypoints of the set.
 func (r *row) checkKeypoints(set *annotation.Set, named map[int64]*pointsOf) {
 	k := r.points
 	if k == nil {

@@ -48,7 +48,7 @@ func (r *row) anyReason() string {
 	return r.reason
 }
 
-// parsed is what the elements of a batch are.
+// parsed has the parsed elements of a batch.
 type parsed struct {
 	rows    []row
 	images  []annotation.Image

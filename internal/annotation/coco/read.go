@@ -59,7 +59,8 @@ type reader struct {
 	faults int        // in all lists
 }
 
-// keptBuffer is how large a buffer is used again at most: elements may be longer than a batch.
+// keptBuffer is the maximum size of a buffer that is used again: elements may be longer than a
+// batch.
 const keptBuffer = 1 << 20
 
 // maxFaults bounds the elements that cannot be used, which may be as short as "{},".
@@ -152,10 +153,10 @@ func (r *reader) split(ctx context.Context, in io.Reader) error {
 	return s.run()
 }
 
-// errStopped ends the splitter after an error of a worker, which is what is reported.
+// errStopped ends the splitter after an error of a worker, which is reported instead.
 var errStopped = errors.New("stopped")
 
-// done takes what a worker made of a batch.
+// done takes the result of a batch from a worker.
 func (r *reader) done(index int, found *parsed, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

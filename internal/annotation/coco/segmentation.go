@@ -22,7 +22,8 @@ type segment struct {
 const notSegmentation = "segmentation is neither polygons nor RLE"
 
 // segmentation parses the region of an annotation: polygons, a polygon, or a run-length encoding.
-// Empty ones are no region. The reason is why the region, or a part of it, cannot be used.
+// Empty ones leave the object without a region. The reason is why the region, or a part of it,
+// cannot be used.
 func (p *parser) segmentation(r *row) (reason, fault string) {
 	switch p.Peek() {
 	case '[':

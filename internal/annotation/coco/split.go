@@ -19,8 +19,8 @@ const (
 // short, too.
 var limits = map[string]int{"images": 1 << 24, "categories": 1 << 20, "annotations": 1 << 26}
 
-// batchSize is how many bytes of elements are parsed together, and step how many are read at a time
-// at least.
+// batchSize is the size of the elements that are parsed together, and step the minimum size of a
+// read, in bytes.
 const (
 	batchSize = 256 << 10
 	step      = 64 << 10

@@ -45,7 +45,7 @@ var unknown = [kinds]string{columnCrowd: "IsGroupOf as not known", columnTruncat
 // bare are the columns of a table without a header, which is one of keras-retinanet.
 var bare = []string{"path", "x1", "y1", "x2", "y2", "class"}
 
-// slack is how far coordinates that are shares may be outside of the image.
+// slack is the maximum distance of coordinates that are shares from the image.
 const slack = 0.1
 
 // columns are the positions of the columns of a table.
@@ -121,7 +121,7 @@ func named(names []string) (*columns, error) {
 	return c, nil
 }
 
-// purpose is what a column says.
+// purpose returns the name of a column's content.
 func purpose(kind int) string {
 	switch kind {
 	case columnImage:
@@ -145,8 +145,8 @@ func (c *columns) field(row *csvscan.Tokenizer, kind int) []byte {
 	return bytes.TrimSpace(row.Field(c.at[kind]))
 }
 
-// account counts the fields of the columns that are not read. -1 is how Open Images writes a flag that
-// is not known.
+// account counts the fields of the columns that are not read. Open Images writes -1 for an unknown
+// flag.
 func (c *columns) account(unused annotation.Fields, row *csvscan.Tokenizer) {
 	for i, at := range c.others {
 		if value := row.Field(at); !c.relative || string(value) != "-1" {
@@ -160,8 +160,8 @@ func (c *columns) account(unused annotation.Fields, row *csvscan.Tokenizer) {
 	}
 }
 
-// size returns the size of the image that a row states; 0 if it states none. Values that are no size
-// count as unused.
+// size returns the size of the image that a row states; 0 if it states none. Invalid sizes count as
+// unused.
 func (c *columns) size(unused annotation.Fields, row *csvscan.Tokenizer) (w, h int) {
 	side := func(kind int) int {
 		if !c.has(kind) {

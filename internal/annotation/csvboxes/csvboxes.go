@@ -1,5 +1,6 @@
-// Package csvboxes reads boxes from tables of comma-separated values with an object in each row: those
-// of TensorFlow's Object Detection tutorials and Roboflow, of Open Images, and of keras-retinanet.
+// Package csvboxes reads boxes from tables of comma-separated values with an object in each row:
+// the tables of TensorFlow's Object Detection tutorials and Roboflow, of Open Images, and of
+// keras-retinanet.
 package csvboxes
 
 import (
@@ -30,9 +31,8 @@ const (
 //
 // Columns are found by their names, in any order and case; a table without a header has the columns
 // of keras-retinanet. Coordinates are shares of the image in tables with the columns ImageID and
-// LabelName, which are those of Open Images, and pixels in all others. It is an error if the boxes of
-// another table could be shares. Rows that cannot be used are faults. Classes are sorted by name, as
-// bytes.
+// LabelName, as in Open Images, and pixels in all others. It is an error if the boxes of another
+// table could be shares. Rows that cannot be used are faults. Classes are sorted by name, as bytes.
 func Read(ctx context.Context, path string, _ annotation.Options) (*annotation.Set, error) {
 	src, err := csvscan.Open(ctx, path, csvscan.Options{NoHeader: true})
 	if err != nil {
@@ -72,7 +72,7 @@ type reader struct {
 	shares, pixels, either *example
 }
 
-// imageState is what is known of an image besides its objects.
+// imageState is the state of an image, except for its objects.
 type imageState struct {
 	empty int64 // the line that states that it has no objects; 0 if none does
 	sized int64 // the line that states its size; 0 if none does
@@ -120,7 +120,7 @@ func (r *reader) row(row *csvscan.Tokenizer) error {
 	}
 }
 
-// fault returns what is wrong with a row that cannot be separated into fields, without its line.
+// fault returns the reason why a row cannot be separated into fields, without its line.
 func fault(row *csvscan.Tokenizer) error { return errors.Unwrap(row.Err().(*csvscan.Error)) }
 
 // refuseLoose adds a row whose image is not known to the faults.

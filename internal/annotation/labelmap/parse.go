@@ -144,7 +144,7 @@ func (p *parser) item(end byte) error {
 	return nil
 }
 
-// fieldName reads the name of a field: a word, or that of an extension.
+// fieldName reads the name of a field: a word, or the name of an extension.
 func (p *parser) fieldName() (string, error) {
 	if p.kind == isWord {
 		name := string(p.token)
@@ -270,7 +270,7 @@ func (p *parser) skipValue(depth int, scalars bool) error {
 	return nil
 }
 
-// unexpected says what the token is, and what is wanted instead.
+// unexpected returns an error that names the token and the text that is wanted instead.
 func (p *parser) unexpected(want string) error {
 	const shown = 40
 	got := "the end of the file"

@@ -10,7 +10,7 @@ import (
 // maxFile bounds a label map, in bytes.
 const maxFile = 16 << 20
 
-// ReadNames returns the names of a label map's classes by id; nil if there is no such file.
+// ReadNames returns the names of a label map's classes by id; nil if the file does not exist.
 func ReadNames(ctx context.Context, path string) (map[int64]string, error) {
 	data, err := storage.ReadFile(ctx, path, maxFile)
 	if storage.Missing(err) {

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// kind is that of a token.
+// kind is the kind of a token.
 type kind uint8
 
 const (
@@ -113,10 +113,10 @@ func isDigit(c byte) bool  { return c-'0' <= 9 }
 
 var errEscape = errors.New("a bad escape in a string")
 
-// escapes are the letters of escapes, and what they stand for.
+// escapes maps the letters of escapes to their characters.
 var escapes = map[byte]byte{'a': '\a', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t', 'v': '\v', '\\': '\\', '\'': '\'', '"': '"', '?': '?'}
 
-// appendUnescaped appends what a string without its quotes stands for.
+// appendUnescaped appends the value of a string without its quotes.
 func appendUnescaped(dst, s []byte) ([]byte, error) {
 	for i := 0; i < len(s); i++ {
 		if s[i] != '\\' {

@@ -19,12 +19,12 @@ const (
 	memory   = 8         // for each byte of a file: an image with escapes takes the most
 )
 
-// Read reads the .json files of a directory, local or in a store, and of those below it.
+// Read reads the .json files of a directory, local or in a store, and its subdirectories.
 //
 // An image has the name of its file, with the extension of its imagePath. Rectangles, also rotated
-// ones, polygons, circles and masks are objects, and those of one label and group_id are one object;
-// shapes without an area and those that are broken are faults. The image that may be in a file is
-// skipped. Classes are sorted by name, as bytes.
+// ones, polygons, circles and masks are objects, and shapes with the same label and group_id are
+// one object; broken shapes and shapes without an area are faults. The image that may be in a file
+// is skipped. Classes are sorted by name, as bytes.
 func Read(ctx context.Context, dir string, o annotation.Options) (*annotation.Set, error) {
 	p := &parser{regions: o.Regions}
 	return p.names.Read(ctx, annotation.Format{Name: "labelme", Ext: ".json", Limit: maxFile, Memory: memory, Parse: p.parse}, dir, o)
@@ -103,7 +103,7 @@ func (f *file) members(member func(name string) error) error {
 	}
 }
 
-// member reads a member of the file. Those of other types than LabelMe's are skipped.
+// member reads a member of the file. Members with other types than LabelMe's are skipped.
 func (f *file) member(name string) error {
 	switch first := f.Peek(); {
 	case name == "shapes" && first != 'n': // null is none

@@ -29,7 +29,7 @@ type maskAt struct {
 // noMask is the position of the text of a mask without one.
 const noMask = -1
 
-// maxPixels is how many pixels the masks of an object may cover.
+// maxPixels is the maximum number of pixels in the masks of an object.
 const maxPixels = 1 << 26
 
 // addPart adds a shape to the region of object i. Rectangles alone are boxes without a region.
@@ -129,7 +129,7 @@ func (m *maskAt) rectangle() image.Rectangle {
 	return image.Rect(side(m.box.XMin), side(m.box.YMin), side(m.box.XMax), side(m.box.YMax))
 }
 
-// pixels are those of a decoded mask.
+// pixels are the pixels of a decoded mask.
 type pixels struct {
 	pix         []uint8
 	stride, per int

@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	// maxShapes is how many bytes the shapes of a file may have, without the image.
+	// maxShapes is the maximum size of the shapes of a file in bytes, without the image.
 	maxShapes = 16 << 20
-	// minShape is how many bytes a shape has at least that is an object, with a comma.
+	// minShape is the minimum size of a shape that is an object, in bytes, with a comma.
 	minShape = len(`{"label":"a","points":[[0,0],[1,0],[0,1]]},`)
-	// circlePoints are those of the polygon that stands for a circle.
+	// circlePoints is the number of points of the polygon for a circle.
 	circlePoints = 128
 )
 
@@ -75,7 +75,7 @@ func (f *file) shapes() error {
 	})
 }
 
-// group is what the shapes of one object share, as for LabelMe's own programs. Without an id, a shape
+// group identifies the shapes of one object, as in LabelMe's own programs. Without an id, a shape
 // is an object of its own.
 type group struct {
 	class int32
@@ -268,7 +268,7 @@ func (f *file) number(n int) (float64, bool) {
 	return csvscan.ParseFloat64(text)
 }
 
-// circle returns the polygon that stands for a circle.
+// circle returns a polygon that approximates a circle.
 func circle(x, y, r float64) []float64 {
 	outline := make([]float64, 0, 2*circlePoints)
 	for i := range circlePoints {

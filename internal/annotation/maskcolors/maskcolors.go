@@ -50,15 +50,16 @@ type Class struct {
 
 // List is the content of a labelmap.txt.
 type List struct {
-	// Classes are those of the masks, by the value that stands for them: at least one, at most
-	// MaxClasses, with different names and colors.
+	// Classes are the classes of the masks, by their values: at least one, at most MaxClasses, with
+	// different names and colors.
 	Classes []Class
 	// Unused counts the classes with parts and with actions of VOC.
 	Unused annotation.Fields
 }
 
-// Find returns the list for a directory of masks: the one in it or else, as CVAT has it, the one next
-// to it. found is false without any, also if what is next to the directory may not be read.
+// Find returns the list for a directory of masks: the one in it or else, as CVAT has it, the one
+// next to it. found is false if there is none, or if access to the one next to the directory is
+// denied.
 func Find(ctx context.Context, masks storage.Location) (at storage.Location, found bool, err error) {
 	at = masks.Join(File)
 	if _, err = at.Stat(ctx); !storage.Missing(err) {
@@ -71,8 +72,8 @@ func Find(ctx context.Context, masks storage.Location) (at storage.Location, fou
 	return at, err == nil, err
 }
 
-// ErrKind is the error of Read for a file whose first line is no class with a colour, as that of the
-// label maps of other tools, which have the same name.
+// ErrKind is the error of Read for a file whose first line is not a class with a colour, such as a
+// label map of another tool with the same file name.
 var ErrKind = errors.New("it is not a list of colours: " + wantLine)
 
 // Read reads a list. Errors name the file and the line.
@@ -116,7 +117,7 @@ func parse(data []byte) (l *List, line int64, err error) {
 	return l, 0, nil
 }
 
-// wantLine is what errors say of lines.
+// wantLine describes valid lines in errors.
 const wantLine = "want lines NAME:R,G,B:PARTS:ACTIONS, such as cat:128,0,0:: for a class cat"
 
 // parser collects the lines of a list.

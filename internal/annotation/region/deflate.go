@@ -16,7 +16,7 @@ const (
 	maxDistance = 1 << 15
 )
 
-// What a deflater has in progress: runs of a byte, and rows like the one above.
+// The matches that a deflater has in progress: runs of a byte, and rows like the one above.
 const (
 	zeros = iota
 	ones
@@ -25,7 +25,7 @@ const (
 
 // deflater compresses the rows of a mask as one block with a code that suits them: 1 bit for the
 // longest match, 3 for the bytes 0 and 1, 6 for the end and the two shortest matches, 7 for the
-// others, and none for other bytes. There are two distances, of 1 bit: 1, and that of a row.
+// others, and none for other bytes. There are two distances, of 1 bit: 1, and the length of a row.
 type deflater struct {
 	dst         []byte
 	bits        uint64 // not yet in dst, the first is the lowest
@@ -33,7 +33,7 @@ type deflater struct {
 	kind        uint8 // zeros, ones or rows in progress
 	length      int   // of these, in bytes
 	repeats     bool  // rows are of a length that can be a distance
-	rowDistance int   // the bits that stand for it
+	rowDistance int   // the code of the length of a row
 	rowBits     int   // how many
 }
 
@@ -48,8 +48,8 @@ func (d *deflater) begin(n int) {
 	d.write(1|2<<1, 3) // the last block, which has its own codes
 	d.write(lastMatch-endOfBlock, 5)
 	d.write(distance, 5)
-	// The lengths of codes have codes themselves, of 3 bits each: those of 0, 1, 3, 6 and 7, of one
-	// more time, and of zeros. The order is that of deflate: 16, 17, 18, 0, 8, 7, ... 14, 1.
+	// The lengths of codes have codes themselves, of 3 bits each: for the lengths 0, 1, 3, 6 and 7,
+	// for repetition, and for zeros. The order is deflate's: 16, 17, 18, 0, 8, 7, ... 14, 1.
 	const used = "111101010000010001"
 	d.write(len(used)-4, 4)
 	for _, is := range used {
@@ -96,7 +96,7 @@ func (d *deflater) end() []byte {
 	return d.dst
 }
 
-// flush writes what is in progress.
+// flush writes the matches in progress.
 func (d *deflater) flush() {
 	n := d.length
 	d.length = 0

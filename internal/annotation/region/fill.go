@@ -37,8 +37,8 @@ func Fill(dst []uint8, w, h int, r *annotation.Region) error {
 	return p.union(r.Polygons)
 }
 
-// union fills polygons. A crossing of an outline toggles bit 1 of all pixels below it; bit 0 is
-// what is filled.
+// union fills polygons. A crossing of an outline toggles bit 1 of all pixels below it; bit 0 marks
+// filled pixels.
 func (p *plotter) union(polygons [][]float64) error {
 	for i, outline := range polygons {
 		p.x0, p.y0, p.x1, p.y1 = p.w, p.h, 0, 0
@@ -57,9 +57,10 @@ func (p *plotter) union(polygons [][]float64) error {
 	return nil
 }
 
-// These bound the time of a Fill. The first is how often outlines may cross columns of pixels: a
-// polygon of 32,768 edges from one side of an image of 1,024 pixels to the other. The second is how
-// many pixels the boxes around polygons may have together, or eight times those of the image.
+// Bounds on the time of a Fill. maxCrossings is the maximum number of times that outlines cross
+// columns of pixels: enough for a polygon of 32,768 edges from one side of an image of 1,024 pixels
+// to the other. maxPixels is the maximum number of pixels in all boxes around polygons; eight times
+// the pixels of the image are always allowed.
 const (
 	maxCrossings = 1 << 25
 	maxPixels    = 1 << 30
@@ -99,7 +100,7 @@ func (p *plotter) unite() {
 		row := p.dst[y*p.w+p.x0 : y*p.w+p.x1]
 		for len(row) >= 8 {
 			v := binary.LittleEndian.Uint64(row)
-			// What a shift brings in from the next byte stays above the bits that count.
+			// Bits shifted in from the next byte stay above the bits that count.
 			v |= v >> 4
 			v |= v >> 2
 			v |= v >> 1

@@ -19,7 +19,7 @@ const MaxCoordinate = 1 << 28
 type plotter struct {
 	dst    []uint8
 	w, h   int
-	sx, sy float64 // from the annotation's pixels to those of dst
+	sx, sy float64 // from the annotation's pixels to pixels of dst
 	budget int     // of crossings
 	pixels int     // of boxes around polygons that may still be filled
 	// The columns and rows that toggles change, without the last of each: each column has an even
@@ -27,9 +27,9 @@ type plotter struct {
 	x0, y0, x1, y1 int
 }
 
-// outline toggles bit 1 of the first pixel below each crossing of a closed outline with the
-// middle of a column of pixels. The result is that of the algorithm of COCO's API, which visits all
-// points of the grid on the outline; this visits those at the crossings.
+// outline toggles bit 1 of the first pixel below each crossing of a closed outline with the middle
+// of a column of pixels. It gives the same result as the algorithm of COCO's API, which visits all
+// points of the grid on the outline, but only visits the points at the crossings.
 func (p *plotter) outline(xy []float64) error {
 	if len(xy) < 6 || len(xy)%2 != 0 {
 		return errors.New("fewer than three points, or one without y")
@@ -52,7 +52,7 @@ func (p *plotter) outline(xy []float64) error {
 	return nil
 }
 
-// point returns a corner on the fine grid. Like that of COCO's API, it is rounded toward zero.
+// point returns a corner on the fine grid, rounded toward zero like the corners in COCO's API.
 func (p *plotter) point(x, y float64) (int, int, error) {
 	x, y = x*p.sx, y*p.sy
 	if !(math.Abs(x) <= MaxCoordinate && math.Abs(y) <= MaxCoordinate) {

@@ -7,9 +7,9 @@ import (
 	"github.com/tfrec/tfrec/internal/png"
 )
 
-// AppendPNG appends a mask of 0 and 1, of w x h pixels and at least one, to dst as a PNG of 8 bits a
-// sample, grayscale. Its time is that of finding the runs of equal pixels and the rows that repeat:
-// the bytes of the PNG depend on nothing else.
+// AppendPNG appends a mask of 0 and 1, of w x h pixels and at least one, to dst as a PNG of 8 bits
+// a sample, grayscale. The time for finding runs of equal pixels and repeated rows dominates. The
+// bytes of the PNG depend on nothing else.
 func AppendPNG(dst, mask []uint8, w, h int) []byte {
 	dst = png.AppendHeader(dst, w, h, 1, 8)
 	dst = png.AppendChunk(dst, "IDAT", func(dst []byte) []byte { return appendZlib(dst, mask, w, h) })
@@ -20,7 +20,7 @@ func AppendPNG(dst, mask []uint8, w, h int) []byte {
 func appendZlib(dst, mask []uint8, w, h int) []byte {
 	d := deflater{dst: append(dst, 0x78, 0x01)} // deflate in a window of 32 KB, and its checksum
 	d.begin(w + 1)
-	a, b := uint64(1), uint64(0) // Adler-32: the sum of all bytes, and that of these sums
+	a, b := uint64(1), uint64(0) // Adler-32: the sum of all bytes, and the sum of these sums
 	var sum, sums uint64         // of a row
 	var above []uint8
 	for y := range h {

@@ -69,7 +69,7 @@ func CheckRuns(runs []uint32, w, h int) error {
 	return nil
 }
 
-// Runs returns the runs of a mask of w x h pixels. That of a mask without pixels has none.
+// Runs returns the runs of a mask of w x h pixels. A mask without pixels has none.
 func Runs(mask []uint8, w, h int) []uint32 {
 	if w*h == 0 {
 		return nil

@@ -28,19 +28,20 @@ const (
 	// inflated is more than what deflate makes of a byte at most, and so a bound of the pixels of a
 	// PNG.
 	inflated = 1100
-	// maxRuns is how many runs of pixels a PNG may have.
+	// maxRuns is the maximum number of runs of pixels in a PNG.
 	maxRuns = 1 << 22
-	// maxStrangers is how many masks without annotations are named: the annotations may be a part of
-	// theirs.
+	// maxStrangers is the maximum number of masks without annotations that are named: the
+	// annotations may cover only some of the masks.
 	maxStrangers = 1000
 )
 
 // errKind is for PNGs whose pixels are not the numbers of objects.
 var errKind = errors.New("want a PNG with a palette, or grayscale with 8 bits a sample and no transparency")
 
-// addMasks gives objects the regions that PNGs have in SegmentationObject beside the directory
-// Annotations: the pixels of index N are those of the N-th object of the XML of that name. Masks of
-// objects without pixels become faults; if there are objects and no PNG at all, that is an error.
+// addMasks gives objects the regions of the PNGs in SegmentationObject, next to the directory
+// Annotations: the pixels of index N belong to the N-th object of the XML of the same name. Objects
+// without pixels in their mask become faults; if there are objects and no PNG at all, that is an
+// error.
 func addMasks(ctx context.Context, set *annotation.Set, dir string, o annotation.Options) error {
 	l := storage.Parse(dir)
 	if !l.Remote() {

@@ -36,7 +36,7 @@ type parser struct {
 	object
 }
 
-// object is what is known of the object that is open.
+// object is the state of the open object.
 type object struct {
 	name  []byte
 	o     annotation.Object
@@ -94,7 +94,7 @@ func parse(im *annotation.Image, data []byte, names *annotation.Names) error {
 	}
 }
 
-// charset converts the encodings that can be read besides UTF-8.
+// charset converts the supported encodings other than UTF-8.
 func charset(name string, r io.Reader) (io.Reader, error) {
 	switch strings.ToLower(name) {
 	case "us-ascii", "ascii", "utf8":

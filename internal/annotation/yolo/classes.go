@@ -164,7 +164,7 @@ func scalar(n *yaml.Node) string {
 	return n.Value
 }
 
-// follow returns what an alias stands for. An alias is never of another alias.
+// follow returns the target of an alias. An alias never refers to another alias.
 func follow(n *yaml.Node) *yaml.Node {
 	if n.Kind == yaml.AliasNode {
 		return n.Alias

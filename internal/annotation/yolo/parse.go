@@ -22,8 +22,8 @@ type parser struct {
 	unused  annotation.FieldsOfFiles
 }
 
-// slack is how far a point of a polygon, or a keypoint, may be outside of the image, as a share of its
-// size. Beyond it are pixels, the ids of tracks, and the visibility of keypoints.
+// slack is the maximum distance of a point of a polygon, or a keypoint, from the image, as a share
+// of its size. Larger values are pixels, the ids of tracks, or the visibility of keypoints.
 const slack = 0.1
 
 // listOfImages is the error for a file of paths of images.

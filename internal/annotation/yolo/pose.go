@@ -12,11 +12,11 @@ import (
 	"github.com/tfrec/tfrec/internal/annotation"
 )
 
-// pose is what a data.yaml says of keypoints.
+// pose is the description of keypoints in a data.yaml.
 type pose struct {
 	annotation.Keypoints
 	dims        int   // numbers of a point: 2, or 3 with its visibility
-	unusedNames int64 // classes with names of points that differ from those of others
+	unusedNames int64 // classes whose lists of names are not used, as they differ
 }
 
 func (p *pose) equal(other *pose) bool {
@@ -26,7 +26,8 @@ func (p *pose) equal(other *pose) bool {
 // fields is the number of fields of a line with keypoints.
 func (p *pose) fields() int { return boxFields + p.Count*p.dims }
 
-// readPose reads kpt_shape, flip_idx and kpt_names. Without a kpt_shape there are no keypoints.
+// readPose reads kpt_shape, flip_idx and kpt_names. It returns no keypoints if kpt_shape is
+// missing.
 func readPose(shape, flip, names *yaml.Node) (p pose, err error) {
 	if absent(shape) {
 		return p, nil
@@ -83,8 +84,9 @@ func isFlip(flip []int, count int) bool {
 	return true
 }
 
-// pointNames returns the names of the points: those of a list, or of the lists of all classes, in a map
-// or in a list, if these are equal. Otherwise it returns how many classes have a list.
+// pointNames returns the names of the points: the names in a list, or in the lists of all classes,
+// in a map or in a list, if these are equal. Otherwise it returns the number of classes with a
+// list.
 func pointNames(n *yaml.Node, count int) (names []string, unused int64, err error) {
 	if absent(n) {
 		return nil, 0, nil

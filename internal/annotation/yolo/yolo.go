@@ -16,7 +16,7 @@ const (
 	memory  = 6 // for each byte of a file: a line of many numbers takes the most
 )
 
-// Read reads the .txt files of a directory, local or in a store, and of those below it; only those
+// Read reads the .txt files of a directory, local or in a store, and its subdirectories; only those
 // in directories named labels, if there are any.
 //
 // A line is "class x y width height", with the centre of the box in shares of the image's size, and
@@ -24,17 +24,17 @@ const (
 // whose extent is the box. Lines that cannot be used are faults. An empty file is an image without
 // objects.
 //
-// With kpt_shape: [K, D] in data.yaml, a line is "class x y width height" and K points, each of which
-// is x and y in shares and, if D is 3, its visibility: 0, 1 or 2. If D is 2, a point is visible, unless
-// it is 0, 0 or has a negative coordinate: it is then not labelled. A line of a box alone has no
-// points. flip_idx is what points are in a mirror image, and kpt_names are their names, if they are the
-// same for all classes.
+// With kpt_shape: [K, D] in data.yaml, a line is "class x y width height" and K points, each of
+// which is x and y in shares and, if D is 3, its visibility: 0, 1 or 2. If D is 2, a point is
+// visible, unless it is 0, 0 or has a negative coordinate: it is then not labelled. A line of a box
+// alone has no points. flip_idx maps each point to its counterpart in a mirror image, and kpt_names
+// are the names of the points, if they are the same for all classes.
 //
-// The classes are those of the files that [annotation.Directory.ClassLists] finds, with ids from 1
-// in the order of the file; without a file those of Options.Classes. It is an error if there are
-// none, or if files differ.
+// The classes come from the files that [annotation.Directory.ClassLists] finds, with ids from 1 in
+// the order of the file, or without a file from Options.Classes. It is an error if there are none,
+// or if files differ.
 //
-// Lists of images, such as Darknet's train.txt, are left out, and so is an empty file beside them
+// Lists of images, such as Darknet's train.txt, are left out, and so is an empty file next to them
 // that is named after a split, such as test.txt.
 func Read(ctx context.Context, dir string, o annotation.Options) (*annotation.Set, error) {
 	d, err := annotation.List(ctx, dir, func(base string) bool { return annotation.HasExt(base, ".txt") || annotation.IsClassFile(base) })
@@ -65,7 +65,7 @@ func Read(ctx context.Context, dir string, o annotation.Options) (*annotation.Se
 // splits are the names of lists of images, of which one may be empty.
 var splits = []string{"train", "trainval", "val", "valid", "validation", "test"}
 
-// dropLists removes lists of images, and what is an empty one.
+// dropLists removes lists of images, including empty ones.
 func dropLists(s *annotation.Set) {
 	lists := map[string]bool{} // directories with one
 	for _, im := range s.Images {
