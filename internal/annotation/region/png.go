@@ -8,8 +8,8 @@ import (
 )
 
 // AppendPNG appends a mask of 0 and 1, of w x h pixels and at least one, to dst as a PNG of 8 bits
-// a sample, grayscale. The time for finding runs of equal pixels and repeated rows dominates. The
-// bytes of the PNG depend on nothing else.
+// a sample, grayscale. It only searches for runs of equal pixels and repeated rows, which determine
+// the bytes of the PNG.
 func AppendPNG(dst, mask []uint8, w, h int) []byte {
 	dst = png.AppendHeader(dst, w, h, 1, 8)
 	dst = png.AppendChunk(dst, "IDAT", func(dst []byte) []byte { return appendZlib(dst, mask, w, h) })
