@@ -53,7 +53,7 @@ type AdoptReport struct {
 	// Label is the key of the label feature, "" if none was found.
 	Label  string   `json:"label"`
 	Labels []string `json:"labels"`
-	// TFDS says that tfds.builder_from_directory can load the set.
+	// TFDS is true if tfds.builder_from_directory can load the set.
 	TFDS bool `json:"tfds"`
 	// Changes are the files that were or would be written, renamed or removed, by name in the
 	// directory.
@@ -81,9 +81,9 @@ type Change struct {
 // dataset_info.json are updated. An existing tfrec manifest is updated.
 //
 // Faults in the data and missing shards are not an error: they are in the report, and then nothing
-// is written. A set that an unfinished tfrec run has begun and that lacks shards is an
-// *IncompleteError. After an error there are no new files, but renames may be half done; the next
-// Adopt completes them. In an object store, renaming a shard copies it.
+// is written. A set of an unfinished tfrec run with missing shards is an *IncompleteError. After an
+// error no new file exists, but renames may be half done; the next Adopt completes them. In an
+// object store, renaming a shard copies it.
 func Adopt(ctx context.Context, path string, o AdoptOptions) (*AdoptReport, error) {
 	a := &adoption{ctx: ctx, o: &o, report: &AdoptReport{
 		Splits: map[string]shard.SplitSummary{}, Labels: []string{}, Changes: []Change{}, Faults: []shard.Fault{},
@@ -228,7 +228,7 @@ func (a *adoption) find(path string) error {
 	default:
 		a.note("the manifest is unusable and is rebuilt: %v", err)
 	}
-	if a.before == nil { // a complete set that only lacks the manifest may be adopted
+	if a.before == nil { // a set that is complete but for its manifest may be adopted
 		if missing, err := shard.Unfinished(a.dir); err != nil {
 			return err
 		} else if missing != nil && missing.Lost > 0 {

@@ -25,7 +25,7 @@ type labelSeen struct {
 	said map[int64]string // names from the corresponding text feature
 	// odd is the reason why it is not a label; empty as long as it may be.
 	odd string
-	// differ says that an id has several texts.
+	// differ is true if an id has several texts.
 	differ bool
 }
 

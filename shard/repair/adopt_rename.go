@@ -21,7 +21,7 @@ import (
 type rename struct {
 	From string `json:"from"`
 	To   string `json:"to"`
-	// SHA256 is that of the shard: a store copies it.
+	// SHA256 is the hash of the shard, set in an object store, where renaming copies it.
 	SHA256 string `json:"sha256,omitempty"`
 }
 
@@ -152,7 +152,7 @@ func renameInManifest(dir *setdir.Dir, renames []rename) error {
 	m, err := dir.Manifest()
 	switch {
 	case err != nil && recordscan.IsDamage(err):
-		return nil // Adopt reports what is wrong with it
+		return nil // Adopt reports the damage
 	case m == nil || err != nil:
 		return err
 	}

@@ -167,7 +167,7 @@ func (a *adoption) ownTFDS() bool {
 	return a.before != nil && string(a.before.Options["tfds"]) != `"found"`
 }
 
-// metadata returns the content of the files beside the shards, by name. TFDS files by other
+// metadata returns the content of the files other than shards, by name. TFDS files by other
 // programs are kept, except for the counts in them.
 func (a *adoption) metadata() (map[string][]byte, error) {
 	m := a.set

@@ -10,7 +10,7 @@ import (
 
 // CleanOptions configures Clean. The zero value only reports.
 type CleanOptions struct {
-	// Remove removes what is found.
+	// Remove removes the leftovers.
 	Remove bool
 	// Note, if not nil, is called with a human-readable message.
 	Note func(sentence string)
@@ -20,7 +20,7 @@ type CleanOptions struct {
 type CleanReport struct {
 	Dir  string            `json:"dir"`
 	Left []setdir.Leftover `json:"left"`
-	// Removed says that all of it was removed.
+	// Removed is true if all leftovers were removed.
 	Removed bool `json:"removed"`
 }
 

@@ -68,7 +68,7 @@ type scan struct {
 }
 
 // scanOf scans a compressed file. An object is scanned again if it is damaged: its bytes may have
-// changed in transit. The error is that of reading.
+// changed in transit. The error is from reading.
 func scanOf(in heldFile, c tfrecord.Compression, o *Options) (s scan, err error) {
 	read := func() error {
 		s, err = scanOnce(in, c, o)
@@ -92,7 +92,7 @@ func scanOnce(in heldFile, c tfrecord.Compression, o *Options) (scan, error) {
 	for {
 		record, err := r.Next()
 		if src.err == nil && err == io.EOF {
-			_, _ = io.Copy(io.Discard, src) // what a decompressor need not look at
+			_, _ = io.Copy(io.Discard, src) // bytes that a decompressor need not read
 		}
 		switch {
 		case src.err != nil:

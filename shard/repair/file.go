@@ -22,10 +22,10 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// salvagedFile is what was saved of a file, before it is put in place.
+// salvagedFile is the saved content of a file, before it is put in place.
 type salvagedFile struct {
 	*salvage
-	// like is the original file; nil if there is none, or in an object store.
+	// like is the original file; nil without one, or in an object store.
 	like fs.FileInfo
 	// f has the saved records; nil if the output has them already.
 	f    *os.File
@@ -39,8 +39,8 @@ type salvagedFile struct {
 	absent    bool        // the manifest lists the file, but it does not exist
 }
 
-// indexMode returns the file info for the mode of the index: that of the existing index or, for a
-// new one, of the file.
+// indexMode returns the file info for the mode of the index: from the existing index or, for a new
+// one, from the file.
 func (s *salvagedFile) indexMode() fs.FileInfo {
 	if s.indexLike != nil {
 		return s.indexLike
@@ -66,8 +66,8 @@ func (s *salvagedFile) abort() {
 	s.f, s.index = nil, nil
 }
 
-// salvageFile saves a file to a temporary one for out, and adds what is lost to q. If out exists it
-// compares the two instead, and returns compare.ErrDiffers if they differ.
+// salvageFile saves a file to a temporary one for out, and adds the lost data to q. If out exists
+// it compares the two instead, and returns compare.ErrDiffers if they differ.
 func (r *repair) salvageFile(source shard.Source, out string, q *quarantine) (*salvagedFile, error) {
 	s := &salvagedFile{salvage: &salvage{
 		o: r.o, want: -1, lose: q.put,

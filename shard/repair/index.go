@@ -55,7 +55,7 @@ const (
 
 // IndexReport is the result of Index. Its JSON form is `tfrec index --json`.
 type IndexReport struct {
-	// OK says that every file is intact and has its index, if it can have one.
+	// OK is true if every file is intact and has its index, if it can have one.
 	OK    bool        `json:"ok"`
 	Built int64       `json:"built"`
 	Files []FileIndex `json:"files"`
@@ -73,8 +73,8 @@ type FileIndex struct {
 }
 
 // Index builds the indexes of the files that paths resolve to (see [shard.Expand]), each
-// atomically. Faults in the data are not an error: they are in the report. An error says that
-// something could not be read or written; the report then has the rest.
+// atomically. Faults in the data are not an error: they are in the report. An error means that a
+// file could not be read or written; the report then has the rest.
 func Index(ctx context.Context, paths []string, o IndexOptions) (*IndexReport, error) {
 	found, err := shard.ExpandSets(ctx, paths, shard.ExpandOptions{Partial: o.Partial, Note: o.Note})
 	if err != nil {
@@ -278,7 +278,7 @@ func (x *indexing) lines(w io.Writer) error {
 	return err
 }
 
-// errCompressed says that a file has no index.
+// errCompressed means that a file has no index.
 var errCompressed = errors.New("a compressed file has no index")
 
 // indexLines writes the index of the records of r, and counts them.

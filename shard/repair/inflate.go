@@ -20,7 +20,7 @@ import (
 type unread struct {
 	offset, bytes int64
 	err           error
-	// checksum says that everything was decompressed, but the checksum does not match.
+	// checksum means that everything was decompressed, but the checksum does not match.
 	checksum bool
 }
 
@@ -189,7 +189,7 @@ type openStream struct {
 	src  *countedFile
 	in   *bufio.Reader // nil if the decompressor reads src itself
 	base int64         // offset where src begins
-	skip int64         // bytes after what the decompressor reads
+	skip int64         // bytes after the end of the decompressor's input
 }
 
 func (s *openStream) end() int64 {
@@ -236,7 +236,7 @@ func (x *inflater) openZstd(s *openStream) (*openStream, error) {
 	var err error
 	if x.zstd == nil {
 		x.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20),
-			// With checksums, a frame whose checksum is wrong would lack its last block.
+			// Verifying checksums would drop the last block of a frame with a wrong checksum.
 			zstd.IgnoreChecksum(true))
 		if err != nil {
 			return nil, err
@@ -292,7 +292,7 @@ func (x *inflater) zstdFrame(offset int64) int64 {
 	return end - offset
 }
 
-// countedFile counts the bytes read, and separates read errors from those of a decompressor on top
+// countedFile counts the bytes read, and separates read errors from errors of a decompressor on top
 // of it.
 type countedFile struct {
 	r   io.Reader

@@ -19,7 +19,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// damagedDir is the directory beside a repaired file for the original.
+// damagedDir is the directory for the original of a repaired file, next to it.
 const damagedDir = "damaged"
 
 // inPlace repairs a file, a directory or a set in place. A set is replaced atomically by a journal
@@ -135,8 +135,8 @@ func (r *repair) judge(s *salvagedFile, source shard.Source) error {
 	return nil
 }
 
-// fileInPlace repairs a file without a manifest. There is never an index of another file beside it:
-// after a crash that would mislead the next repair.
+// fileInPlace repairs a file without a manifest. It never leaves the index of another file next to
+// it, which would mislead the next repair after a crash.
 func (r *repair) fileInPlace(source shard.Source) error {
 	s, q, err := r.salvageInPlace(source)
 	if err != nil {
@@ -198,9 +198,9 @@ func (r *repair) replaceIndex(s *salvagedFile) error {
 	return atomicfile.SyncDir(filepath.Dir(index))
 }
 
-// keep preserves the original of a file in the directory damaged beside it, with its index, its
-// quarantine and what is to be reported, and syncs them before anything is replaced. What an
-// interrupted repair has kept already is not kept again.
+// keep preserves the original of a file in the directory damaged next to it, with its index, its
+// quarantine and its unreported file, and syncs them before anything is replaced. It skips
+// originals that an interrupted repair has kept already.
 func (r *repair) keep(s *salvagedFile, q *quarantine) error {
 	dir := filepath.Join(filepath.Dir(s.file.Path), damagedDir)
 	if err := r.makeDir(dir); err != nil {

@@ -111,8 +111,8 @@ func (r *repair) putQuarantine(q *quarantine) error {
 	return nil
 }
 
-// makeDir creates a directory beside shards, unless it exists. In place it gets the mode and the
-// owner of its parent.
+// makeDir creates a directory next to shards, unless it exists. In a repair in place it gets the
+// mode and the owner of its parent.
 func (r *repair) makeDir(path string) error {
 	is, err := osfile.Exists(r.ctx, path)
 	if err != nil {

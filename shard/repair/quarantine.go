@@ -24,10 +24,10 @@ type Quarantined struct {
 	// Span numbers the damaged ranges in the quarantine, from 0. A range of more than 1 MiB is
 	// split into consecutive pieces.
 	Span int64
-	// Offset of the piece. Compressed says that it is an offset in the compressed file.
+	// Offset of the piece. Compressed means that it is an offset in the compressed file.
 	Offset     int64
 	Compressed bool
-	// Reason says what is wrong with the range.
+	// Reason describes the damage of the range.
 	Reason string
 	// Data has the bytes as they were found.
 	Data []byte
@@ -78,7 +78,7 @@ func quarantined(e *tfrecord.Example) Quarantined {
 	}
 }
 
-// quarantine writes what is lost. It creates its file for the first damaged range.
+// quarantine writes lost data. It creates its file for the first damaged range.
 type quarantine struct {
 	ctx   context.Context
 	path  string

@@ -18,7 +18,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// ErrNothingSaved says that a file has no intact record: it may not be a TFRecord file at all.
+// ErrNothingSaved means that a file has no intact record: it may not be a TFRecord file at all.
 var ErrNothingSaved = errors.New("no intact record was found, so nothing was written: it may not be a TFRecord file")
 
 // Options configures Copy and InPlace. The zero value detects compression.
@@ -102,7 +102,7 @@ type FileReport struct {
 	// Index is IndexMissing or IndexWrong if only the index was wrong, which the output has fixed;
 	// else empty.
 	Index IndexStatus `json:"index,omitempty"`
-	// Note says why the result may be unreliable; usually empty.
+	// Note explains why the result may be unreliable; usually empty.
 	Note string `json:"note,omitempty"`
 }
 
@@ -113,30 +113,30 @@ type Damage struct {
 	// Bytes is 0 if an index or a manifest lists records that are entirely missing.
 	Offset int64 `json:"offset"`
 	Bytes  int64 `json:"bytes"`
-	// Reason says what is wrong, beginning with the part as in a Fault.
+	// Reason describes the damage, beginning with the part as in a Fault.
 	Reason string `json:"reason"`
 	// Records is the number of records lost here, a lower bound if Exact is false. (A range of
 	// superfluous bytes counts as one record, because without an index it cannot be distinguished.)
 	Records int64 `json:"records"`
 	Exact   bool  `json:"records_exact"`
-	// Compressed says that Offset and Bytes refer to the compressed file: bytes that could not be
+	// Compressed means that Offset and Bytes refer to the compressed file: bytes that could not be
 	// decompressed.
 	Compressed bool `json:"compressed,omitempty"`
 }
 
-// Copy writes the intact records of damaged files to new files: those with both checksums correct.
+// Copy writes the intact records of damaged files, which have two correct checksums, to new files.
 // After damage it continues at the next intact frame.
 //
 // Either in is a file and out a new file, or in is a directory or a manifest and out a new
 // directory, which gets every shard under its own name: undamaged shards as exact copies, the
-// others without what was lost; and also the indexes, the manifest and TFDS's files, updated.
+// others without the lost records; and also the indexes, the manifest and TFDS's files, updated.
 //
 // If out exists and is exactly what this repair would write, as after a repair that was killed at
-// its very end, the report is that of the repair. Anything else at out is an error that unwraps to
+// its very end, Copy returns the same report. Anything else at out is an error that unwraps to
 // fs.ErrExist.
 //
-// What was lost is written to the file out.quarantine (see [ReadQuarantine]). The damaged file's
-// index, in the directory index beside it, or a manifest tells how many records were lost, and
+// Lost data is written to the file out.quarantine (see [ReadQuarantine]). The damaged file's index,
+// in the directory index next to it, or a manifest gives the number of records lost, and shows
 // which frames inside a damaged record are part of its payload. Without them, frames inside a
 // record whose own header is damaged cannot be distinguished from others, and are taken for
 // records.
@@ -144,8 +144,8 @@ type Damage struct {
 // From a compressed file, it uses all that can be decompressed before a fault and, if it has
 // several streams, continues at the next stream. The output has the input's compression.
 //
-// Damage is not an error: it is in the report. An error means that nothing was written. It
-// unwraps to ErrNothingSaved if a file has no record to save; the report then says why.
+// Damage is not an error: it is in the report. An error means that nothing was written. It unwraps
+// to ErrNothingSaved if a file has no record to save; the report then has the reason.
 func Copy(ctx context.Context, in, out string, o Options) (*Report, error) {
 	if out == "" {
 		return nil, fmt.Errorf("no output: give a file or directory to repair into, or %s", optname.RepairInPlace)
@@ -155,13 +155,13 @@ func Copy(ctx context.Context, in, out string, o Options) (*Report, error) {
 
 // InPlace replaces the input with the intact records that Copy would write, and wrong indexes with
 // correct ones. Replaced files keep their mode, owner and group. Originals are kept in the
-// directory damaged beside them, with their index, under the same name or, if that is taken by
+// directory damaged next to them, with their index, under the same name or, if that is taken by
 // another file, with a number appended.
 //
 // A set is replaced atomically: after an error or a crash it is unchanged or, if the change had
 // begun, the next InPlace completes it and returns the report of the interrupted one. The files of
-// a directory without a manifest are repaired one by one: after an error, those before it are
-// repaired, and repairing again continues, and reports what was lost of these too.
+// a directory without a manifest are repaired one by one: after an error, the files before it are
+// repaired. Repairing again continues, and reports their losses too.
 func InPlace(ctx context.Context, in string, o Options) (*Report, error) {
 	return run(ctx, in, "", o)
 }

@@ -14,9 +14,9 @@ import (
 type salvage struct {
 	o    *Options
 	file FileReport
-	// want is the number of records in the manifest; -1 if there is no manifest.
+	// want is the number of records in the manifest; -1 without a manifest.
 	want int64
-	// guide is the file's index; nil if there is none.
+	// guide is the file's index; nil without one.
 	guide *guide
 	// give is called with each record, lose with each damaged range and the file that has it.
 	give func(record []byte) error
@@ -148,7 +148,7 @@ func (s *salvage) settle() error {
 	return nil
 }
 
-// isOneFrame reports whether the damage is that of a single payload, between a valid header and the
+// isOneFrame reports whether the damage covers a single payload, between a valid header and the
 // next frame.
 func isOneFrame(in io.ReaderAt, d *tfrecord.Damage) (bool, error) {
 	var fault *tfrecord.Error
@@ -162,7 +162,7 @@ func isOneFrame(in io.ReaderAt, d *tfrecord.Damage) (bool, error) {
 	return binary.LittleEndian.Uint64(length[:]) == uint64(d.Bytes-tfrecord.Overhead), nil
 }
 
-// reasonOf returns what is wrong, without the location.
+// reasonOf returns the description of the damage, without the location.
 func reasonOf(err error) string {
 	var fault *tfrecord.Error
 	if errors.As(err, &fault) {

@@ -27,7 +27,7 @@ import (
 )
 
 // sourcesOf returns the files that a path resolves to, including shards in the manifest that do not
-// exist. A set that lacks shards is refused unless Partial is set.
+// exist. It returns an error for a set with missing shards unless Partial is set.
 func (r *repair) sourcesOf(path string) ([]shard.Source, error) {
 	var missing *shard.IncompleteError
 	found, err := shard.ExpandSets(r.ctx, []string{path}, shard.ExpandOptions{Incomplete: func(e *shard.IncompleteError) { missing = e }})
@@ -72,7 +72,7 @@ func (r *repair) directory(in, out string) error {
 		return err
 	}
 	x := &repairedSet{repair: r, from: from, out: out, set: sources[0].Set, names: names}
-	// The quarantine is beside the directory, and so is its temporary file.
+	// The quarantine is next to the directory, and so is its temporary file.
 	x.lost = &quarantine{ctx: r.ctx, path: filepath.Clean(out) + setdir.QuarantineSuffix}
 	x.lost.work = func(path string) (*os.File, error) { return workFile(r.ctx, path) }
 	defer x.lost.abort()
@@ -114,7 +114,7 @@ func (x *repairedSet) isFinished(before *setdir.Run) (bool, error) {
 	return false, nil // the output does not exist
 }
 
-// compare compares the output with what the repair would write.
+// compare compares the existing output with the repair's.
 func (x *repairedSet) compare(sources []shard.Source, before *setdir.Run) error {
 	expected := map[string]bool{shard.StateDir: true}
 	for _, source := range sources {

@@ -18,9 +18,9 @@ import (
 // replacement is preceded by an unreported file in the directory of the originals, which is removed
 // once the report was delivered. Until then the next repair of the file reports the loss again.
 
-// unreported is what a repair in place lost of a file, before this was reported.
+// unreported describes the loss of a file in a repair in place, before it was reported.
 type unreported struct {
-	// SHA256 is of the file as replaced: a file of other content is not the one that lost records.
+	// SHA256 is the hash of the replacement: the loss does not concern a file with other content.
 	SHA256  string     `json:"sha256"`
 	File    FileReport `json:"file"`
 	Damage  []Damage   `json:"damage"`
@@ -61,7 +61,7 @@ func (r *repair) remember(s *salvagedFile) error {
 	return nil
 }
 
-// recall adds to s what an earlier repair lost of the file and did not report.
+// recall adds to s the loss of the file in an earlier repair that did not report it.
 func (r *repair) recall(s *salvagedFile) error {
 	path := unreportedPath(s.file.Path)
 	data, err := osfile.Read(r.ctx, path, maxUnreported)

@@ -17,8 +17,8 @@ import (
 )
 
 // workFile creates a temporary file for path, in the same directory. Its name is derived from path,
-// so that the next run reuses that of a killed one, and it is locked, so that two runs never write
-// the same file. It is readable only by the owner until it gets its final mode.
+// so that the next run reuses the file of a killed one, and it is locked, so that two runs never
+// write the same file. It is readable only by the owner until it gets its final mode.
 func workFile(ctx context.Context, path string) (*os.File, error) {
 	if _, err := os.Stat(filepath.Dir(path)); err != nil {
 		return nil, fmt.Errorf("write %s: %w", path, err)

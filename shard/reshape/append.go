@@ -23,8 +23,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// AppendOptions are the options of Append. Name, Compression and the order of labels are those of
-// the set.
+// AppendOptions are the options of Append. Name, Compression and the order of labels come from the
+// set.
 type AppendOptions struct {
 	Options
 	// Split is the split that all records go to. Default: the splits of the inputs.

@@ -10,8 +10,8 @@ import (
 	"github.com/tfrec/tfrec/manifest"
 )
 
-// adaptLabels changes the label ids of the inputs to those of the set, and returns the names to add
-// to its list.
+// adaptLabels changes the label ids of the inputs to the set's, and returns the names to add to its
+// list.
 func (a *appending) adaptLabels(in *inputs) (added []string, err error) {
 	from := in.described.Labels
 	mine := manifest.LabelKeys(a.set.Features)
@@ -59,8 +59,8 @@ func (a *appending) adaptLabels(in *inputs) (added []string, err error) {
 }
 
 // remapTo returns the remap of a file to the set's ids; ids maps the ids of the merged inputs to
-// those of the set, and same says that none of them changes: an id without a name must not get one
-// of the set's.
+// the set's, and same is true if none of them changes: an id without a name must not get one of the
+// set's.
 func (in *inputs) remapTo(f *input, ids []int64, same bool) *remap {
 	if f.remap == nil {
 		keys := in.labelKeysOf(f)

@@ -131,7 +131,7 @@ func (a *appending) describe(set *manifest.Manifest, j *setdir.Journal) error {
 			j.Remove = append(j.Remove, name)
 		}
 	}
-	j.Remove = append(j.Remove, shard.StateDir+"/"+setdir.FinishedFile) // the set is no longer the one that the run made
+	j.Remove = append(j.Remove, shard.StateDir+"/"+setdir.FinishedFile) // of a run with another result
 	names := slices.Sorted(maps.Keys(files))
 	if files[manifest.File], err = set.Encode(); err != nil {
 		return err

@@ -20,7 +20,7 @@ import (
 type duplicates struct {
 	found *spill.Sorter // rows of a record number and the number of its first occurrence
 	next  duplicate
-	done  bool // there are no more
+	done  bool // found is exhausted
 }
 
 // duplicate is the number of a record and of its first occurrence.

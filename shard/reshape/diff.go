@@ -75,8 +75,8 @@ type Difference struct {
 	// Objects lists the objects of images (boxes, classes, masks) that differ, 20 at most, if both
 	// Examples have any.
 	Objects []ObjectDifference `json:"objects,omitempty"`
-	// Reason describes the difference if there are no Features, or what Objects does not
-	// say: that more of them differ, or that their order alone does.
+	// Reason describes the difference without Features, or adds to Objects: more of them differ, or
+	// only their order does.
 	Reason string `json:"reason,omitempty"`
 }
 

@@ -17,8 +17,8 @@ import (
 
 // ObjectDifference is an object of an image that differs between two Examples.
 type ObjectDifference struct {
-	// A and B describe the object: its number in the record from 0, its class and box, and what else
-	// differs; "" for an object that the other record lacks.
+	// A and B describe the object: its number in the record from 0, its class and box, and any
+	// other differences. "" means that the record does not have the object.
 	A string `json:"a"`
 	B string `json:"b"`
 }
@@ -98,7 +98,7 @@ func intAt(list []int64, i int) int64 {
 	return 0
 }
 
-// Limits of what is compared and listed for a record.
+// Limits on the objects compared and listed for a record.
 const (
 	maxObjects       = 10_000
 	maxObjectsListed = 20
@@ -122,11 +122,11 @@ func compareObjects(a, b *tfrecord.Example) (list []ObjectDifference, reason str
 	return list, ""
 }
 
-// pairObjects returns the objects of x and y that differ: what has become of those of x, in their
-// order, then those that only y has.
+// pairObjects returns the objects of x and y that differ: first the changed and removed objects of
+// x, in order, then the objects that only y has.
 func pairObjects(x, y []objectKey) (list []ObjectDifference) {
 	onlyX, onlyY := unmatched(x, y)
-	// What was moved or drawn otherwise has the same class, and what was named otherwise the same box.
+	// A moved or redrawn object has the same class, and a renamed one the same box.
 	partners := map[int]int{}
 	for _, same := range []func(v, w *objectKey) bool{
 		func(v, w *objectKey) bool { return v.text == w.text && v.label == w.label },
@@ -155,7 +155,8 @@ func pairObjects(x, y []objectKey) (list []ObjectDifference) {
 	return list
 }
 
-// unmatched returns the indexes of the objects that the other list lacks, or has fewer of.
+// unmatched returns the indexes of the objects that are missing from the other list, or less
+// frequent in it.
 func unmatched(x, y []objectKey) (onlyX, onlyY []int) {
 	have := map[objectKey]int{}
 	for _, k := range y {

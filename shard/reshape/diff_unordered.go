@@ -14,7 +14,8 @@ import (
 
 // unordered compares the records by their hashes, regardless of position. The hashes are sorted so
 // that equal records are adjacent: first a counting row for each of b's, then the rows of a and
-// then those of b. A single pass over them finds the records that the other side lacks.
+// then the rows of b. A single pass over them finds the records that are missing from the other
+// side.
 func (d *difference) unordered(ctx context.Context) error {
 	for i, side := range d.sides {
 		if err := side.count(ctx); err != nil {

@@ -60,8 +60,8 @@ func (a *arrangement) sortNumbers(ctx context.Context, order *sorted) ([][]int64
 }
 
 // appendTerminated appends a key so that keys with anything after them sort as the keys do, also if
-// one begins with another: two bytes that no key contains follow it, which are less than those that
-// stand for a zero byte.
+// one begins with another: two bytes that no key contains follow it, which are less than the
+// encoding of a zero byte.
 func appendTerminated(dst, key []byte) []byte {
 	for {
 		zero := bytes.IndexByte(key, 0)

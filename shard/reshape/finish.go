@@ -46,7 +46,7 @@ func (r *reshaping) finish(ctx context.Context) error {
 	return setdir.Forget(r.dir)
 }
 
-// finishSet writes the metadata of one set; last says whether it is the last set.
+// finishSet writes the metadata of one set. last is true for the last set.
 func (r *reshaping) finishSet(m manifest.Manifest, targets []target, last bool) error {
 	all := newListHash("tfrec.set")
 	for _, t := range targets {

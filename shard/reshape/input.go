@@ -36,7 +36,7 @@ type input struct {
 	recordcount.Counted
 	split int    // index into inputs.splits
 	first int64  // number of its first record among all inputs
-	place int64  // the same among those of its split
+	place int64  // the same within its split
 	remap *remap // of its label ids; nil if they do not change
 }
 

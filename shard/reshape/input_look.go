@@ -19,7 +19,7 @@ func (in *inputs) position(n int64) Position {
 	return Position{f.Path, n - f.first}
 }
 
-// checkFeature returns an error if the inputs' manifests say that no record has the feature.
+// checkFeature returns an error if, according to the inputs' manifests, no record has the feature.
 func (in *inputs) checkFeature(field optname.Name, key string) error {
 	features := in.described.Features
 	if !in.known || in.described.Records != manifest.RecordExample || slices.ContainsFunc(features, func(f manifest.Feature) bool { return f.Key == key }) {

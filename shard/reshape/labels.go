@@ -18,7 +18,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// remap maps label ids to those of another list of names.
+// remap maps label ids to the ids of another list of names.
 type remap struct {
 	keys []string // of the label features
 	ids  []int64  // new id by old id; -1 for one without a label

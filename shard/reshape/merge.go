@@ -40,7 +40,7 @@ func mergeFeature(a, b manifest.Feature) (manifest.Feature, error) {
 		m.Encoding = ""
 	}
 	if a.Class == manifest.ClassImage && b.Class == manifest.ClassImage && a.DType != b.DType {
-		a.DType, b.DType, m.DType = "uint8", "uint8", "uint8" // as TFDS reads those of 16 bits, too
+		a.DType, b.DType, m.DType = "uint8", "uint8", "uint8" // as TFDS reads 16-bit images, too
 	}
 	if a.Class == manifest.ClassLabel && b.Class == manifest.ClassScalar || a.Class == manifest.ClassScalar && b.Class == manifest.ClassLabel {
 		m.Class = manifest.ClassLabel

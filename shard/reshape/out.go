@@ -51,9 +51,9 @@ func directories(ctx context.Context, paths []string, remote bool) []string {
 // removed, unless a user waits: see storage.Cleanup. The next run removes the rest.
 const undoPatience = 30 * time.Second
 
-// undo removes what the run wrote. In an object store the file names stay in the run's state: an
-// abandoned request may still be executed and leave a file that the next run has to know about.
-// Requests end with the run's context, so undo uses a fresh one if that is done.
+// undo removes the files that the run wrote. In an object store the file names stay in the run's
+// state: an abandoned request may still be executed and leave a file that the next run has to know
+// about. Requests end with the run's context, so undo uses a fresh one if that is done.
 func (r *reshaping) undo(ctx context.Context) error {
 	if !r.dir.Remote() {
 		return setdir.Discard(r.dir, r.files)

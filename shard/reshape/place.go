@@ -130,8 +130,8 @@ func (p *placing) bucket(place int64) int {
 	return b
 }
 
-// leastFetched is the average record size from which reading records individually is no slower than
-// reading everything twice and writing it once.
+// leastFetched is the average record size from which reading records individually is at least as
+// fast as reading everything twice and writing it once.
 const leastFetched = 64 << 10
 
 // leastRequested is leastFetched for object stores: each record takes one request to find it and

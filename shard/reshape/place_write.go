@@ -65,7 +65,7 @@ func (a *arrangement) newPlacedWriter(workers int) *placedWriter {
 	return w
 }
 
-// chargeOf returns what a bucket that is not in use takes of the budget.
+// chargeOf returns the budget that an unused bucket needs.
 func (w *placedWriter) chargeOf(number int) int64 {
 	each := int64(rowMemory)
 	if w.cuts != nil {
@@ -91,8 +91,8 @@ func (a *arrangement) writePlaced(ctx context.Context) error {
 	return w.wait(err)
 }
 
-// wait waits for what goes on in the background after the lots have ended with err. It returns err
-// or else the first error.
+// wait waits for the background work after the lots have ended with err. It returns err or else the
+// first error.
 func (w *placedWriter) wait(err error) error {
 	w.background.Wait()
 	return w.commits.wait(err)
@@ -164,7 +164,7 @@ func (w *placedWriter) take(ctx context.Context, number int) (*usedBucket, error
 	return b, b.err
 }
 
-// takeAhead begins to load a bucket, unless it is in use already or there is no room.
+// takeAhead begins to load a bucket, unless it is in use already or the budget is too small.
 func (w *placedWriter) takeAhead(number int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -244,9 +244,9 @@ func (w *placedWriter) load(b *usedBucket, number int) error {
 	return nil
 }
 
-// gathered is how many bytes of records are collected before they are written: more than the buffer
-// of a shard, so that it does not copy them again. A record of at least leastDirect bytes is
-// written by itself.
+// gathered is the number of bytes of records that are collected before they are written: more than
+// the buffer of a shard, so that it does not copy them again. A record of at least leastDirect
+// bytes is written by itself.
 const (
 	gathered    = 384 << 10
 	leastDirect = 64 << 10

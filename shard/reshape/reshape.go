@@ -12,8 +12,7 @@ import (
 )
 
 // Options are the options common to all functions that make a new set from existing records:
-// Reshard, Merge, Sample, Take and the others. The zero value is what the command does without
-// flags.
+// Reshard, Merge, Sample, Take and the others. The zero value has the defaults of the command.
 type Options struct {
 	// Name is the name of the dataset, the first part of every shard's name. Default: the name that
 	// all inputs share, else the base name of OUT in snake case.
@@ -29,7 +28,7 @@ type Options struct {
 	// RecordsPerShard is the number of records in each shard of a split but the last. Default: see
 	// Shards.
 	RecordsPerShard int64
-	// Compression is the compression of the shards, whatever that of the inputs. Default: none.
+	// Compression is the compression of the shards, independent of the inputs. Default: none.
 	Compression tfrecord.Compression
 	// Seed determines all random choices.
 	Seed uint64
@@ -75,7 +74,7 @@ type Options struct {
 	partSize int64 // default: defaultPart
 }
 
-// Progress counts what a run has done so far. Its fields may be read during the run.
+// Progress counts the work that a run has done so far. Its fields may be read during the run.
 type Progress struct {
 	// Planned is the number of records to process; 0 while they are counted. A run that reads its
 	// input twice counts each record twice.
@@ -101,7 +100,7 @@ type Report struct {
 	// directory.
 	Groups map[string]int64 `json:"groups,omitempty"`
 	// LabelsRemapped is set if the inputs' lists of label names differed, so that the ids in the
-	// records were changed to those of the new list.
+	// records were changed to match the new list.
 	LabelsRemapped bool `json:"labels_remapped,omitempty"`
 	// Notes are the sentences passed to Options.Note.
 	Notes []string `json:"notes,omitempty"`
@@ -117,7 +116,7 @@ type verb struct {
 	name string
 	// options are the verb's own effective options by flag name, for the manifest.
 	options map[string]any
-	// splits are the splits of the new set; nil keeps those of the inputs.
+	// splits are the splits of the new set; nil keeps the splits of the inputs.
 	splits []string
 	// chooser selects the records to keep and their splits; nil keeps all, in their splits.
 	chooser chooser
@@ -134,8 +133,8 @@ type verb struct {
 	// advice returns a sentence to note about the inputs, based on their manifests; none if it is
 	// empty. It may be nil.
 	advice func(in *inputs) string
-	// describe makes the final changes to the manifest, whose features are those of the records
-	// before rewrite. It may be nil.
+	// describe makes the final changes to the manifest, whose features describe the records before
+	// rewrite. It may be nil.
 	describe func(m *manifest.Manifest) error
 	// unknown is set if the result depends on a function of the caller's, so that no other run is
 	// known to give the same result.
@@ -181,7 +180,7 @@ type record struct {
 	// split is its split in the input.
 	split int
 
-	// ctx is that of the run, for a look that may take long.
+	// ctx is the run's context, for a look that may take long.
 	ctx context.Context
 
 	file    *input

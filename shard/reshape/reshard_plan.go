@@ -121,8 +121,8 @@ type plannedPart struct {
 	To   int64 `json:"to"`
 }
 
-// OpenReshardPlan reads the plan with the given ID from an output directory. It is an error if
-// there is no plan or a different one: the run that made it has ended.
+// OpenReshardPlan reads the plan with the given ID from an output directory. It returns an error if
+// the plan is missing or another one, because its run has ended.
 func OpenReshardPlan(ctx context.Context, out, id string) (*ReshardPlan, error) {
 	var stored storedReshard
 	usable, err := setdir.View(ctx, out).ReadStateFile(setdir.ReshardPlanFile, &stored)

@@ -151,7 +151,7 @@ type heldRows struct {
 	frames  []byte
 }
 
-// block deals the records of a block; number is that of its first record in the split.
+// block deals the records of a block. number is the number of its first record in the split.
 func (d *partitioner) block(b *block, split int, number int64) error {
 	at := 0
 	for i, size := range b.sizes {

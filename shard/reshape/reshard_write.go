@@ -98,7 +98,7 @@ func (p *ReshardPlan) join(ctx context.Context) (*setdir.Dir, error) {
 	return dir, nil
 }
 
-// underWay returns an error unless the run in dir is that of the plan.
+// underWay returns an error unless the run in dir belongs to the plan.
 func (p *ReshardPlan) underWay(dir *setdir.Dir) error {
 	run, err := dir.Run()
 	if err == nil && (run == nil || run.Plan != p.id) {

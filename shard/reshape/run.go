@@ -283,8 +283,8 @@ func (r *reshaping) nameDescribing(m *manifest.Manifest) error {
 // and indexes.
 const maxFileName = 255 - 20
 
-// announce records what the run will write before it writes anything, so that the next run can
-// clean up if this one is killed.
+// announce records the files of the run before it writes any, so that the next run can clean up if
+// this one is killed.
 func (r *reshaping) announce() error {
 	var err error
 	if r.options, err = rawOptions(r.o.effective(r.verb)); err != nil {

@@ -128,7 +128,7 @@ func (s *splicer) inOrder(entries []splicedEntry) []byte {
 	return s.sorted
 }
 
-// checkKeys returns an error if a new key is the same as that of another feature.
+// checkKeys returns an error if a new key is the key of another feature.
 func (s *splicer) checkKeys() error {
 	for i, e := range s.entries {
 		for j, other := range s.entries {

@@ -121,8 +121,8 @@ func (s *sorted) filled() error {
 }
 
 // appendKey encodes the first value so that the encodings sort bytewise in the order of the values:
-// a zero byte, then an integer or a float from smallest to largest with NaN last, or bytes; a one
-// byte if there is no value.
+// a zero byte, then an integer or a float from smallest to largest with NaN last, or bytes. A
+// missing value is a one byte.
 func (s *sorted) appendKey(dst []byte, r *record) ([]byte, error) {
 	v, err := s.valueOf(r)
 	if err != nil {

@@ -13,19 +13,19 @@ import (
 )
 
 // leastProbes is the minimum number of probes per bucket: in inputs that are nearly sorted already,
-// the records behind a mark are close to each other.
+// the records at a mark have similar values.
 const leastProbes = 4
 
-// maxProbe is how many bytes are read behind a mark. maxProbed is the average record size up to
-// which there are enough records in it.
+// maxProbe is the number of bytes read at a mark. maxProbed is the average record size up to which
+// they contain enough records.
 const (
 	maxProbe  = 64 << 10
 	maxProbed = 4 << 10
 )
 
-// probe samples a few records behind each of the marks that counting left in the files, instead of
-// reading all of them. It returns false if there are not enough marks, or records behind them. Records
-// that it cannot read are left out: they are reported when all are read.
+// probe samples a few records at each of the marks that counting left in the files, instead of
+// reading all of them. It returns false for too few marks, or records at them. It leaves out
+// unreadable records, which are reported when all are read.
 func (s *sorted) probe(ctx context.Context, r *reshaping, buckets int) (sample []cutPoint, ok bool, err error) {
 	marks := 0
 	for _, f := range r.in.files {
@@ -54,7 +54,7 @@ func (s *sorted) probe(ctx context.Context, r *reshaping, buckets int) (sample [
 	return sample, len(sample) >= buckets*sampledPerBucket/2, err
 }
 
-// probeFile samples up to each records behind each mark of a file.
+// probeFile samples up to each records at each mark of a file.
 func (s *sorted) probeFile(ctx context.Context, r *reshaping, f *input, each int) (points []cutPoint, err error) {
 	opened, err := storage.Open(ctx, f.Path)
 	if err != nil {

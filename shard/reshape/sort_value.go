@@ -10,12 +10,12 @@ import (
 
 // sortValue is the first value of a feature.
 type sortValue struct {
-	kind  tfrecord.Kind // KindNone: there is no value
+	kind  tfrecord.Kind // KindNone: no value
 	bits  uint64        // of a number, in the order of the numbers
 	bytes []byte
 }
 
-// valueOf returns the value to sort a record by. The error is that of [record.example].
+// valueOf returns the value to sort a record by. Its only error is from [record.example].
 func (s *sorted) valueOf(r *record) (sortValue, error) {
 	if v, ok := quickValue(r.data, s.key); ok {
 		return v, nil

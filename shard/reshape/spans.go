@@ -21,7 +21,7 @@ type stretch struct {
 	first    int64 // number in the file of its first record
 	records  int64 // if the range ends before the file does
 	from, to int64 // byte range of its frames
-	indexed  bool  // the end is that of an index
+	indexed  bool  // the end comes from an index
 }
 
 // shardOfSpans is a shard whose records are consecutive in the inputs.
@@ -52,9 +52,9 @@ func (r *reshaping) contiguous() bool {
 }
 
 // copySpans writes the shards, one per worker in parallel: each is read, checked, hashed and
-// written by one goroutine, in blocks that stay in its processor's cache. The index of a shard of a
-// set says where new shards begin. In other files, a walk over the frame headers, a few shards ahead,
-// finds that, so that what it reads is still cached when it is read again.
+// written by one goroutine, in blocks that stay in its processor's cache. In shards of a set, the
+// index has the offsets at which new shards begin. In other files, a walk over the frame headers, a
+// few shards ahead, finds them, so that its reads are still cached when the data is read again.
 func (r *reshaping) copySpans(ctx context.Context) error {
 	s := r.in.stream()
 	s.checks = true
@@ -172,7 +172,7 @@ type spanCutter struct {
 	// Of the first file:
 	at      recordcount.FrameMark   // position of its next record
 	marks   []recordcount.FrameMark // once at is after its first record
-	indexed bool                    // marks are those of its index
+	indexed bool                    // marks come from its index
 	walk    recordcount.FrameWalk   // its File is nil when it is not open
 }
 

@@ -61,8 +61,8 @@ func leakAdvice(in *inputs) string {
 // the splits given by the options. Records keep their order within each split. The same inputs,
 // options and seed give the same set.
 //
-// Records that lack the feature of ByHash, Stratify or Together all count as having the same
-// separate value; it is an error if no record has the feature.
+// All records without the feature of ByHash, Stratify or Together count as having the same separate
+// value. It is an error if no record has the feature.
 func Resplit(ctx context.Context, in []string, out string, o ResplitOptions) (*Report, error) {
 	v := &verb{name: "split"}
 	how, err := o.check()
@@ -191,7 +191,7 @@ func (b *byFeature) look(r *record) (digest.Hash, error) {
 	return digest.OfValue(value), err
 }
 
-// value returns the feature of a record; one without values if the record lacks it.
+// value returns the feature of a record, without values if it is missing.
 func (b *byFeature) value(r *record) (tfrecord.Feature, error) {
 	e, err := r.example()
 	if err != nil {

@@ -17,12 +17,12 @@ import (
 // stratifiedSplit splits the records of each value in the ratio of the shares. Records with several
 // values, such as the classes of an image's objects, count for each of them, once.
 //
-// Records with the same set of values are a stratum; how many of a stratum go to which split is
-// decided by iterative stratification (K. Sechidis, G. Tsoumakas, I. Vlahavas: On the
+// Records with the same set of values are a stratum; iterative stratification distributes the
+// records of each stratum to the splits (K. Sechidis, G. Tsoumakas, I. Vlahavas: On the
 // Stratification of Multi-Label Data, ECML PKDD 2011): value by value, the one with the fewest
-// records left first, each record goes to the split that lacks most records of this value. Unlike
-// there, what a split should have of a value is a whole number: its share, rounded at random, so
-// that values with few records do not all favor the largest split.
+// records left first, each record goes to the split that needs most records of this value. Unlike
+// there, a split's target for a value is a whole number: its share, rounded at random, so that
+// values with few records do not all favor the largest split.
 type stratifiedSplit struct {
 	*byFeature
 	*values
@@ -33,7 +33,7 @@ type stratifiedSplit struct {
 	sets map[digest.Hash][]digest.Hash // the values of strata with several
 }
 
-// Approximate memory use per stratum, and per value of one with several, besides valueBytes.
+// Approximate memory use per stratum, and per value of one with several, in addition to valueBytes.
 const (
 	strataBytes   = 200
 	valueRefBytes = 60
@@ -100,7 +100,7 @@ func (s *stratifiedSplit) choose(_ int64, _ int, m digest.Hash) (int, error) {
 	return split, nil
 }
 
-// stratumValue is one value of the feature, and what is left of it to deal.
+// stratumValue is one value of the feature, with its records still to deal.
 type stratumValue struct {
 	records int64
 	order   uint64    // among values with as many records
@@ -141,7 +141,7 @@ func (s *stratifiedSplit) deal() {
 		next = append(next, rarity{v, v.records})
 	}
 	heap.Init(&next)
-	left := make([]float64, len(s.splits)) // records that the splits lack, of any value
+	left := make([]float64, len(s.splits)) // missing records by split, of any value
 	for i, split := range s.splits {
 		left[i] = split.Share * float64(s.total)
 	}

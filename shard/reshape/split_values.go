@@ -26,7 +26,7 @@ type valueCount struct {
 const valueBytes = 120
 
 // countValues reads all records and counts their values, by the hash that look returns. A value
-// takes cost bytes of memory besides valueBytes.
+// takes cost bytes of memory in addition to valueBytes.
 func countValues(ctx context.Context, in *inputs, by *byFeature, look func(*record) (digest.Hash, error), cost func(digest.Hash) int, o *ResplitOptions) (*values, error) {
 	v := &values{of: map[digest.Hash]*valueCount{}}
 	var bytes int64

@@ -105,7 +105,8 @@ func (s *stream) put(b *block) {
 }
 
 // lend returns a function that puts the block back. Until then it is not charged to the budget,
-// since those that wait for room must not wait for what is hashed with their next block.
+// since a goroutine that waits for the budget must not wait for a block that is hashed with its
+// next one.
 func (s *stream) lend(b *block) (done func()) {
 	s.budget.Release(b.charge)
 	b.charge = 0
@@ -288,7 +289,7 @@ func (s *stream) compressed(ctx context.Context, f *input, r *tfrecord.Reader, g
 	}
 }
 
-// alone gives a block whose data belongs to the reader, and waits until it is no longer in use.
+// alone gives a block whose data belongs to the reader, and waits until all blocks are released.
 func (s *stream) alone(ctx context.Context, b *block, give func(*block) error) error {
 	b.checked, b.charge = true, int64(len(b.data))
 	if err := s.budget.Acquire(ctx, b.charge); err != nil {

@@ -10,7 +10,8 @@ import (
 	"github.com/tfrec/tfrec/internal/features"
 )
 
-// Drift is how the records of B differ from those of A. Arrays of two hold the values for A and B.
+// Drift describes the differences between the records of A and B. Arrays of two hold the values for
+// A and B.
 type Drift struct {
 	Records [2]int64 `json:"records"`
 	// Features and FeatureLists, largest difference first.
@@ -22,7 +23,7 @@ type Drift struct {
 	Objects *ObjectsDrift `json:"objects,omitempty"`
 }
 
-// FeatureDrift is how one feature differs.
+// FeatureDrift describes the differences of one feature.
 type FeatureDrift struct {
 	Key string `json:"key"`
 	// In is "both", or "a" or "b" if only that one has the feature.
@@ -33,7 +34,7 @@ type FeatureDrift struct {
 	Score float64 `json:"score"`
 	// Kinds of the values, as in "int64" or "float|int64"; "" if there are none.
 	Kinds [2]string `json:"kinds"`
-	// Missing are the shares of the records that lack the feature.
+	// Missing are the shares of the records without the feature.
 	Missing [2]float64 `json:"missing"`
 	// Differences of numbers, lengths of bytes and sizes of images; nil if one side has none.
 	Int64   *NumbersDrift `json:"int64,omitempty"`
@@ -52,7 +53,7 @@ type FeatureDrift struct {
 	Pixels *PixelsDrift `json:"pixels,omitempty"`
 }
 
-// NumbersDrift is how numbers differ.
+// NumbersDrift describes the differences of numbers.
 type NumbersDrift struct {
 	Mean   [2]float64 `json:"mean"`
 	Std    [2]float64 `json:"std"`
@@ -68,13 +69,13 @@ type NumbersDrift struct {
 	PSI float64 `json:"psi"`
 }
 
-// PixelsDrift is how pixels differ: the means and standard deviations of Pixels.
+// PixelsDrift describes the differences of pixels: the means and standard deviations of Pixels.
 type PixelsDrift struct {
 	Mean [2][3]float64 `json:"mean"`
 	Std  [2][3]float64 `json:"std"`
 }
 
-// LabelDrift is how the shares of the labels of one feature differ.
+// LabelDrift describes the differences between the shares of the labels of one feature.
 type LabelDrift struct {
 	Key string `json:"key"`
 	// Distance is the total variation distance: half the sum of the differences of the shares.
@@ -90,8 +91,8 @@ type LabelShares struct {
 	Shares [2]float64 `json:"shares"`
 }
 
-// Compare returns how the records of b differ from those of a, both results of Measure. Groups are
-// not compared.
+// Compare returns the differences between the records of a and b, both results of Measure. Groups
+// are not compared.
 func Compare(a, b *Report) *Drift {
 	d := &Drift{
 		Records: [2]int64{a.Records, b.Records}, Labels: compareLabels(a.Labels, b.Labels), Objects: compareObjects(a.Objects, b.Objects),

@@ -9,11 +9,10 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// Feature is what Measure found out about one feature.
+// Feature describes one feature in the result of Measure.
 type Feature struct {
 	Key string `json:"key"`
-	// Records is the number of records that have the feature, Missing that of the records without
-	// it.
+	// Records is the number of records that have the feature, Missing the number without it.
 	Records int64 `json:"records"`
 	Missing int64 `json:"missing"`
 	// Kinds counts its occurrences by kind: "bytes", "float", "int64", or "none" if no list is set.
@@ -28,7 +27,7 @@ type Feature struct {
 	// NaNs and Infinities count float values that are not finite; they are not in any other figure.
 	NaNs       int64 `json:"nans"`
 	Infinities int64 `json:"infinities"`
-	// Lengths are those of bytes values; nil if there are none.
+	// Lengths are the lengths of bytes values; nil without any.
 	Lengths *Numbers `json:"lengths,omitempty"`
 	// Text means that all bytes values are UTF-8.
 	Text bool `json:"text,omitempty"`
@@ -241,7 +240,7 @@ func (f *featureStat) stats(records int64, o *Options) Feature {
 	return s
 }
 
-// omit returns the number of records that have the feature, if there is no room for it.
+// omit returns the number of records of a feature beyond the limit, and forgets its images.
 func (f *featureStat) omit() int64 {
 	f.images.forget()
 	return f.records

@@ -29,7 +29,7 @@ func (m *measure) newFigures(room *int) *figures {
 	return &figures{base: newView(o, m.names), room: room}
 }
 
-// find returns what was seen of the next feature of a record; nil if there is no room for it.
+// find returns the statistics of the next feature of a record, or nil beyond the limit on features.
 func (g *figures) find(t *features.Table[featureStat], key []byte) *featureStat {
 	f := t.Find(key)
 	if f == nil && *g.room > 0 && len(key) <= recordscan.MaxKey {

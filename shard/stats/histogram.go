@@ -98,7 +98,7 @@ func stepOf(bins []bin) (step float64, whole bool) {
 	}
 	rounding := 0.0
 	if !whole {
-		rounding = max(-low, high) / (1 << 20) // 16 times that of a float32
+		rounding = max(-low, high) / (1 << 20) // 16 times a float32's
 	}
 	for i := 1; i < len(bins); i++ {
 		for gap := bins[i].at - bins[i-1].at; gap > rounding; { // Euclid's algorithm

@@ -41,7 +41,7 @@ type imageStat struct {
 	sample            *pixelSample  // if some are; shared by all files
 }
 
-// imageScan is how one goroutine examines images.
+// imageScan is the state of a goroutine that examines images.
 type imageScan struct {
 	o       *Options
 	samples *pixelSamples

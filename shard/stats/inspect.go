@@ -167,7 +167,7 @@ func Inspect(ctx context.Context, paths []string, o InspectOptions) (*Summary, e
 	return sum, errors.Join(errs...)
 }
 
-// view is what was seen of one file, or of several merged ones.
+// view has the summary of one file, or of several merged ones.
 type view struct {
 	o       *InspectOptions
 	names   *labelNames
@@ -278,7 +278,7 @@ func (v *view) record(path string, r *tfrecord.Reader, record []byte) {
 	s.Messages[string(kind)]++
 }
 
-// find counts the next feature of a record. It returns nil if there is no room for it.
+// find counts the next feature of a record. It returns nil beyond MaxFeatures.
 func (v *view) find(t *features.Table[featureView], key []byte) *featureView {
 	f := t.Find(key)
 	if f == nil {

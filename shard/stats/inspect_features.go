@@ -8,11 +8,10 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// FeatureSummary is what Inspect found out about one feature.
+// FeatureSummary describes one feature in the result of Inspect.
 type FeatureSummary struct {
 	Key string `json:"key"`
-	// Records is the number of records that have the feature, Missing that of the records without
-	// it.
+	// Records is the number of records that have the feature, Missing the number without it.
 	Records int64 `json:"records"`
 	Missing int64 `json:"missing"`
 	// Kinds counts its occurrences by kind: "bytes", "float", "int64", or "none" if no list is set.
@@ -160,10 +159,10 @@ func (f *featureView) summary(records int64) FeatureSummary {
 	return s
 }
 
-// omit returns the number of records that have the feature, if there is no room for it.
+// omit returns the number of records of a feature beyond the limit.
 func (f *featureView) omit() int64 { return f.records }
 
-// A seen is what was seen of a feature.
+// seen has the statistics of a feature.
 type seen[V any] interface {
 	*V
 	merge(*V)

@@ -150,7 +150,7 @@ func (v *view) labelCounts(ctx context.Context) []LabelCounts {
 type labelNames struct {
 	dirs  []string
 	byKey map[string][]string
-	// objects are the names of classes of objects by id; nil until they are asked for.
+	// objects are the names of classes of objects by id; nil until objectName is called.
 	objects map[int64]string
 }
 
@@ -174,8 +174,8 @@ func newLabelNames(sources []shard.Source) *labelNames {
 	return n
 }
 
-// objectName returns the name of a class of objects: that of a label map, else that of a label.
-// Label maps that cannot be read name nothing; verify reports them.
+// objectName returns the name of a class of objects: from a label map, else from the label names.
+// It ignores label maps that cannot be read, which verify reports.
 func (n *labelNames) objectName(ctx context.Context, id int64) string {
 	if n.objects == nil {
 		n.objects = map[int64]string{}

@@ -10,8 +10,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// labelFeatures is how many label features may have MaxLabels values each; that is also the limit
-// for all of them together.
+// labelFeatures is the number of label features that may have MaxLabels values each. The product is
+// also the limit for all of them together.
 const labelFeatures = 4
 
 // addLabel counts labels like view.addLabel.

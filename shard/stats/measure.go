@@ -209,7 +209,7 @@ type measure struct {
 	samples *pixelSamples
 }
 
-// fileStats is what was seen of one file, or of several merged ones.
+// fileStats has the statistics of one file, or of several merged ones.
 type fileStats struct {
 	m         *measure
 	source    shard.Source

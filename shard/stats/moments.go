@@ -3,9 +3,9 @@ package stats
 import "math"
 
 // moments are the mean and the variance of numbers, updated by Welford's method (Note on a Method
-// for Calculating Corrected Sums of Squares and Products, 1962) and combined by that of Chan, Golub
-// and LeVeque (Updating Formulae and a Pairwise Algorithm for Computing Sample Variances, 1979). No
-// product is fused into a sum, so that every machine gets the same result.
+// for Calculating Corrected Sums of Squares and Products, 1962) and combined by the method of Chan,
+// Golub and LeVeque (Updating Formulae and a Pairwise Algorithm for Computing Sample Variances,
+// 1979). No product is fused into a sum, so that every machine gets the same result.
 type moments struct {
 	n        int64
 	mean, m2 float64

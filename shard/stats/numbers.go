@@ -23,9 +23,9 @@ var quantileRanks = [...]float64{0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99}
 
 // Numbers describes the distribution of numbers.
 type Numbers struct {
-	// Count is how many there are, without NaNs and infinities.
+	// Count is the number of values, without NaNs and infinities.
 	Count int64 `json:"count"`
-	// Min and Max are exact; "0" if there are no numbers.
+	// Min and Max are exact; "0" without values.
 	Min json.Number `json:"min"`
 	Max json.Number `json:"max"`
 	// Mean and Std, the population standard deviation (divided by Count), as NumPy's mean and std

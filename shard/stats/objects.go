@@ -11,8 +11,8 @@ import (
 
 // Objects describes the objects in images: the features of TensorFlow's Object Detection API.
 type Objects struct {
-	// Images is the number of records with lists of boxes, Empty that of those whose lists are
-	// empty, and Objects that of the boxes.
+	// Images is the number of records with lists of boxes, Empty the number with empty lists, and
+	// Objects the number of boxes.
 	Images  int64 `json:"images"`
 	Empty   int64 `json:"empty"`
 	Objects int64 `json:"objects"`
@@ -52,7 +52,7 @@ type ObjectClass struct {
 }
 
 // ObjectSizes counts boxes as COCO divides objects: small ones are below 32x32 pixels, large ones
-// are of 96x96 or more. Unknown are those of images without image/height and image/width.
+// are of 96x96 or more. Boxes in images without image/height and image/width are Unknown.
 type ObjectSizes struct {
 	Small   int64 `json:"small"`
 	Medium  int64 `json:"medium"`

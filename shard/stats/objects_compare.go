@@ -6,14 +6,15 @@ import (
 	"github.com/tfrec/tfrec/internal/objects"
 )
 
-// ObjectsDrift is how the objects in images differ. Arrays of two hold the values for A and B.
+// ObjectsDrift describes the differences of the objects in images. Arrays of two hold the values
+// for A and B.
 type ObjectsDrift struct {
 	Images  [2]int64 `json:"images"`
 	Objects [2]int64 `json:"objects"`
 	// In is "both", or "a" or "b" if only that one has records with lists of boxes.
 	In string `json:"in"`
-	// Score ranges from 0 for no difference to 1, for objects that only one has: the largest of
-	// the KS of PerImage, Area and Aspect, the Distance of Classes and that of Sizes.
+	// Score ranges from 0 for no difference to 1, for objects that only one has: the largest of the
+	// KS of PerImage, Area and Aspect, and the Distance of Classes and of Sizes.
 	Score float64 `json:"score"`
 	// Empty are the shares of the images without objects.
 	Empty [2]float64 `json:"empty"`
@@ -29,7 +30,8 @@ type ObjectsDrift struct {
 	Classes *LabelDrift `json:"classes,omitempty"`
 }
 
-// SizesDrift is how the shares of boxes by ObjectSizes differ. Unknown sizes do not count.
+// SizesDrift describes the differences between the shares of boxes by ObjectSizes. Unknown sizes do
+// not count.
 type SizesDrift struct {
 	Small  [2]float64 `json:"small"`
 	Medium [2]float64 `json:"medium"`

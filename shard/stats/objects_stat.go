@@ -146,7 +146,7 @@ func (s *objectStat) addBoxes(of func(key string) tfrecord.Feature) {
 	}
 }
 
-// aspectSteps is how many aspect ratios are told apart between 0 and 1: float32s of one ratio differ
+// aspectSteps is the number of distinct aspect ratios between 0 and 1: float32s of one ratio differ
 // by their rounding.
 const aspectSteps = 1e5
 

@@ -20,7 +20,7 @@ type PixelSums struct {
 // `convert --mean --std` takes. Each image has the same weight, whatever its size, as it does when
 // all are resized to one size.
 type Pixels struct {
-	// Images is the number of images examined; Damaged is how many of these could not be decoded,
+	// Images is the number of images examined. Damaged counts those that could not be decoded,
 	// which are not in any figure.
 	Images  int64 `json:"pictures"`
 	Damaged int64 `json:"damaged"`

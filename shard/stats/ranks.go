@@ -51,7 +51,7 @@ func (s *rankSketch) grow(levels int) {
 	}
 }
 
-// capacity returns the capacity of level h: two thirds of that of the next level.
+// capacity returns the capacity of level h: two thirds of the next level's.
 func (s *rankSketch) capacity(h int) int {
 	c := rankCapacity
 	for range len(s.levels) - 1 - h {

@@ -8,7 +8,7 @@ import (
 )
 
 // occurrence is a feature of one record. Its values are packed, as in the record, if that has the
-// usual form; otherwise they are those of value.
+// usual form, and otherwise in value.
 type occurrence struct {
 	key    []byte
 	kind   tfrecord.Kind

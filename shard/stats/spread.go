@@ -34,7 +34,7 @@ type estimates struct {
 	pending []uint64
 }
 
-// pendingNumbers is how many numbers of a feature are added at once.
+// pendingNumbers is the number of values of a feature that are added at once.
 const pendingNumbers = 128
 
 func (s *spread) addInt(x int64) {

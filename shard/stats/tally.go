@@ -29,7 +29,7 @@ type counted[K cmp.Ordered] struct {
 	n   int64
 }
 
-// full reports whether there is no room for another value.
+// full reports whether the tally has as many values as it can hold.
 func (t *tally[K]) full() bool { return len(t.counts) >= tallySize }
 
 // insert adds a value that is not in the tally, with count n.

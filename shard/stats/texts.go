@@ -17,7 +17,7 @@ type Texts struct {
 	Exact bool `json:"exact"`
 	// Distinct is the number of distinct values; see DistinctError.
 	Distinct int64 `json:"distinct"`
-	// Top are the most frequent values, with counts as in Numbers.Top. What is not text is
+	// Top are the most frequent values, with counts as in Numbers.Top. Values that are not text are
 	// formatted as by [jsontext.Readable].
 	Top      []Top[string] `json:"top"`
 	TopError int64         `json:"top_error"`

@@ -34,8 +34,8 @@ func (o *Options) expand(ctx context.Context, paths []string, e shard.ExpandOpti
 	return found, path, err
 }
 
-// checkCopy finds which files other than shards the copy lacks, and checks that its manifest is
-// that of the original.
+// checkCopy reports files other than shards that are missing from the copy, and checks that its
+// manifest equals the original's.
 func checkCopy(ctx context.Context, s *shard.Set, original string) ([]shard.Fault, error) {
 	var faults []shard.Fault
 	same, err := compare.SameContent(ctx, s.Path(manifest.File), original)

@@ -32,11 +32,11 @@ type DeepOptions struct {
 
 // Errors of DeepOptions.Decode for an image that it did not decode.
 var (
-	// ErrNotImage says that the bytes are not in a known format.
+	// ErrNotImage means that the bytes are not in a known format.
 	ErrNotImage = errors.New("not an image")
-	// ErrUnsupportedImage says that the image may be intact, but its coding is not supported.
+	// ErrUnsupportedImage means that the image may be intact, but its coding is not supported.
 	ErrUnsupportedImage = errors.New("coding not supported")
-	// ErrImageTooLarge says that the header has more pixels than are decoded.
+	// ErrImageTooLarge means that the header has more pixels than are decoded.
 	ErrImageTooLarge = errors.New("too many pixels")
 )
 
@@ -50,7 +50,7 @@ type ImageFacts struct {
 	UprightWidth, UprightHeight int
 	// Channels is 1 or 3, not counting an alpha channel.
 	Channels int
-	// Foreign says that tf.io.decode_image does not open images of this kind.
+	// Foreign is true if tf.io.decode_image does not open images of this kind.
 	Foreign bool
 }
 
@@ -63,14 +63,15 @@ type Thumb [ThumbSide * ThumbSide]uint8
 // FindingKind is the kind of a Finding.
 type FindingKind string
 
-// The kinds of findings. Those of the first group are faults, except FindingUnsupported; those of
-// the second cover many records and name the first one; those of the third are duplicates.
+// The kinds of findings. The first two groups are faults of images, labels and objects, except
+// where noted. The third group covers many records and names the first one. The last group has
+// duplicates.
 const (
 	FindingImage       FindingKind = "picture"     // damaged: cannot be decoded
 	FindingNotImage    FindingKind = "not_picture" // not an image where one is expected
 	FindingUnsupported FindingKind = "unsupported" // unsupported coding, here or by TensorFlow (a warning)
 	FindingTooLarge    FindingKind = "too_large"   // too many pixels to be decoded
-	FindingHeight      FindingKind = "height"      // declared height differs from the image's; a warning if it is that of the upright image
+	FindingHeight      FindingKind = "height"      // declared height differs from the image's; a warning if it matches the upright image
 	FindingWidth       FindingKind = "width"       // likewise
 	FindingChannels    FindingKind = "channels"    // likewise
 	FindingFormat      FindingKind = "format"      // likewise
@@ -85,7 +86,7 @@ const (
 	FindingChecksum FindingKind = "sha256"   // declared SHA-256 differs from the image's
 
 	FindingSchema  FindingKind = "schema"  // a feature of another kind or length
-	FindingMissing FindingKind = "missing" // a feature that some records lack; a warning without a manifest
+	FindingMissing FindingKind = "missing" // a feature is not in all records; a warning without a manifest
 	FindingMessage FindingKind = "message" // records with another message type than the others
 
 	FindingDuplicate     FindingKind = "duplicate"      // a repeated image or record (a warning)
@@ -96,7 +97,7 @@ const (
 	FindingNearLeak      FindingKind = "near_leak"      // similar to one in another split
 )
 
-// advice says what to do about each kind.
+// advice has the remedy for each kind.
 var advice = map[FindingKind]optname.Text{
 	FindingImage:         optname.Textf("make the set again from intact images, or drop the record (%s)", optname.ReshapeFilter),
 	FindingNotImage:      optname.Textf("store an image in this feature, or drop the record (%s)", optname.ReshapeFilter),
@@ -125,7 +126,7 @@ var advice = map[FindingKind]optname.Text{
 	FindingNearLeak:      optname.Textf("look at both, and drop one if they show the same"),
 }
 
-// Severity says whether a Finding makes a set bad.
+// Severity determines whether a Finding makes a set bad.
 type Severity string
 
 // The severities.
@@ -142,7 +143,7 @@ type Finding struct {
 	// Feature is the key of the feature concerned; empty if it is the whole record.
 	Feature string `json:"feature,omitempty"`
 	Message string `json:"message"`
-	// Advice says what to do about it.
+	// Advice is a remedy.
 	Advice string `json:"advice"`
 	// Records is the number of records with the same finding; mostly 1.
 	Records int64 `json:"records"`
@@ -153,7 +154,7 @@ type Finding struct {
 	Distance *int `json:"distance,omitempty"`
 }
 
-// Location says which record a Finding is about.
+// Location identifies the record of a Finding.
 type Location struct {
 	// Path of the file, and its split if known.
 	Path  string `json:"path"`
@@ -177,8 +178,8 @@ type DeepReport struct {
 	// Images is the number of images found, Decoded the number of them decoded completely.
 	Images  int64 `json:"pictures"`
 	Decoded int64 `json:"decoded"`
-	// Objects is the number of boxes checked, Masks that of masks of objects and of images, which
-	// are not among Images.
+	// Objects is the number of boxes checked, Masks the number of masks checked, of objects and of
+	// images, which are not among Images.
 	Objects int64 `json:"objects,omitempty"`
 	Masks   int64 `json:"masks,omitempty"`
 	// Labels are the label features that were compared with a vocabulary, or among records.

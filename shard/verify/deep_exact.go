@@ -17,7 +17,7 @@ type exactDups struct {
 	rows *spill.Sorter
 }
 
-// twin is what a record is compared by.
+// twin has the properties by which records are compared.
 type twin struct {
 	hash    digest.Hash
 	at      recordRef

@@ -32,10 +32,10 @@ type deepGroup struct {
 
 	mu         sync.Mutex
 	vocabulary map[string]*vocabulary // by key; nil for features without one
-	labelMap   error                  // why the label map cannot be read
+	labelMap   error                  // of reading the label map
 }
 
-// expectation is what a manifest says about a feature.
+// expectation is the manifest's description of a feature.
 type expectation struct {
 	manifest.Feature
 	length int // number of values; -1 if variable
@@ -107,7 +107,7 @@ func (v *vocabulary) name(id int64) (string, bool) {
 	return strings.TrimSuffix(v.names[id], "\r"), true
 }
 
-// idsText says which ids there are.
+// idsText describes the range of ids.
 func (v *vocabulary) idsText() string {
 	if v.byID != nil {
 		return plural.Of(v.classes, "id") + " in " + v.from
@@ -167,8 +167,8 @@ func (g *deepGroup) findVocabulary(ctx context.Context, key string) *vocabulary 
 	return v
 }
 
-// textKey returns the key of the feature with the names of the labels in key; "" if there is none:
-// a plain "text" beside a plain "label" is the labelled data.
+// textKey returns the key of the feature with the names of the labels in key, or "". A plain
+// "label" has none, because a plain "text" next to it is the labelled data.
 func textKey(key string) string {
 	before, ok := strings.CutSuffix(key, "label")
 	if !ok || before == "" {
@@ -177,7 +177,7 @@ func textKey(key string) string {
 	return before + "text"
 }
 
-// labelReport reports what the labels of the group were compared with.
+// labelReport reports the vocabularies that the labels of the group were compared with.
 func (g *deepGroup) labelReport(ctx context.Context, t *deepTable) []DeepLabels {
 	list := []DeepLabels{}
 	for _, key := range slices.Sorted(maps.Keys(t.labels)) {

@@ -36,7 +36,8 @@ func (l *scanner) checkKeypoints(features *tfrecord.Features, boxes int) {
 	}
 }
 
-// pointProblem returns what is wrong with a point, and the key of the wrong value; "" if nothing is.
+// pointProblem describes the fault of a point, and returns the key of the wrong value; "" if the
+// point is right.
 func pointProblem(x, y float32, visibility int64) (key, problem string) {
 	if visibility < objects.Unlabelled || visibility > objects.Visible {
 		return objects.KeyKeypointVisibility, fmt.Sprintf("visibility is %d, not 0, 1 or 2,", visibility)

@@ -11,7 +11,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// isDrawn reports whether a feature says what is in an image: objects, a mask, a checksum.
+// isDrawn reports whether a feature describes the content of an image: objects, a mask, a checksum.
 func isDrawn(key string) bool {
 	return strings.HasPrefix(key, objects.KeyPrefix) || key == objects.KeySegmentation || key == objects.KeySHA256
 }
@@ -19,7 +19,7 @@ func isDrawn(key string) bool {
 // isMask reports whether the values of a feature are masks, which are not images of their own.
 func isMask(key string) bool { return key == objects.KeyMask || key == objects.KeySegmentation }
 
-// drawn checks what the record says of the contents of its image.
+// drawn checks the features that describe the content of the record's image.
 func (l *scanner) drawn(features *tfrecord.Features) {
 	if objects.Present(features) {
 		if n, err := objects.Check(features); err != nil {
@@ -37,8 +37,8 @@ func (l *scanner) drawn(features *tfrecord.Features) {
 	l.checksum(features)
 }
 
-// boxRounding is how far a side may be outside of the image: eight steps of a float32 near 1, for
-// writers that divide before they add.
+// boxRounding is the distance by which a side may be outside of the image: eight steps of a float32
+// near 1, for writers that divide before they add.
 const boxRounding = 1e-6
 
 // checkSides checks one axis of all boxes.
@@ -67,8 +67,8 @@ func (l *scanner) checkSides(features *tfrecord.Features, axis objects.Axis) {
 	}
 }
 
-// sideProblem returns what is wrong with the two sides of a box on an axis, and the key of the wrong
-// one; "" if nothing is.
+// sideProblem describes the fault of the two sides of a box on an axis, and returns the key of the
+// wrong one; "" if both are right.
 func sideProblem(axis objects.Axis, low, high float32) (key, problem string) {
 	for i, side := range [2]float32{low, high} {
 		if !(side >= -boxRounding && side <= 1+boxRounding) { // also NaN

@@ -32,7 +32,7 @@ type deepRun struct {
 	alike    *nearDups // nil if not requested
 }
 
-// deepFile is what is known about a file before it is read.
+// deepFile describes a file before it is read.
 type deepFile struct {
 	path  string
 	split uint16
@@ -90,8 +90,8 @@ func (d *deepRun) splitNumber(name string) uint16 {
 	return uint16(max(i, 0))
 }
 
-// saidSplit returns the split of a file: from its manifest or, without one, from its name or that
-// of its directory; "" if unknown.
+// saidSplit returns the split of a file: from its manifest or, without one, from its name or its
+// directory's; "" if unknown.
 func saidSplit(s shard.Source) string {
 	if s.Split != "" {
 		return s.Split
@@ -148,8 +148,8 @@ func (f *deepFindings) add(found Finding, limit int) {
 	}
 }
 
-// look checks the records that read gives, concurrently with read. The error is that of read, of
-// the context, or of a temporary file.
+// look checks the records that read gives, concurrently with read. The error is from read, the
+// context, or a temporary file.
 func (d *deepRun) look(ctx context.Context, file int, read func(give func(record []byte, number, offset int64) error) error) (deepFindings, error) {
 	var found deepFindings
 	batch := d.batches.Get().(*deepBatch)

@@ -22,7 +22,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord/message"
 )
 
-// scanner checks one record at a time. Its counts are merged with those of other scanners; findings
+// scanner checks one record at a time. Its counts are merged with other scanners' counts; findings
 // of single records go into the batch.
 type scanner struct {
 	d       *deepRun

@@ -45,7 +45,7 @@ type shapeTally struct {
 type featureTally struct {
 	key     string
 	label   bool
-	drawn   bool // says what is in an image, so that numbers of values vary
+	drawn   bool // describes the content of an image, so that numbers of values vary
 	mask    bool
 	length  int // according to the manifest; -1 if unknown
 	records int64
@@ -299,7 +299,7 @@ func (f *featureTally) judgeLengths(found aggregator) {
 	}
 }
 
-// judgeMissing reports features that records lack.
+// judgeMissing reports features that are missing from records.
 func (g *deepGroup) judgeMissing(s *schema, found aggregator) {
 	var keys []string
 	for key := range s.features.All() {

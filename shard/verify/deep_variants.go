@@ -16,7 +16,7 @@ func (l *scanner) origin() twin {
 }
 
 // addVariant adds a record to those made from the same image, and a finding if its split differs
-// from that of the first one.
+// from the first one's.
 func (g *twinGroup) addVariant(t twin) {
 	switch {
 	case t.split == 0: // unknown

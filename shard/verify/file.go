@@ -161,7 +161,7 @@ func (c *fileCheck) records(r *tfrecord.Reader, in *recordscan.Meter, index *ind
 	}
 }
 
-// unchecked says how much of the file follows broken framing.
+// unchecked describes the part of the file after broken framing.
 func (c *fileCheck) unchecked(f storage.File, fault *tfrecord.Error, compression tfrecord.Compression) string {
 	var other *tfrecord.ForeignError
 	if fault == nil || errors.Is(fault, io.ErrUnexpectedEOF) || errors.As(fault, &other) {

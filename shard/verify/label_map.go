@@ -11,8 +11,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// checkLabelMap compares the label map with the labels of the manifest, if the manifest says that
-// there is one. How it is formatted does not matter.
+// checkLabelMap compares the label map with the labels of the manifest, if the manifest lists one.
+// It ignores formatting.
 func checkLabelMap(ctx context.Context, s *shard.Set) (faults []shard.Fault, err error) {
 	if !s.LabelMap {
 		return nil, nil

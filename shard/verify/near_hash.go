@@ -10,9 +10,9 @@ import (
 // nearHash is a 256-bit perceptual hash: the hashes of similar images differ in few bits. It
 // follows PDQ (Facebook: The TMK+PDQF Video-Hashing Algorithm and the PDQ Image-Hashing Algorithm,
 // 2019): the luminance is resized to 64x64, and each of the 16x16 lowest frequencies of a discrete
-// cosine transform, without the constant ones, gives a bit that says whether it is above the
-// median. Unlike PDQ, the image is resized by averaging and the arithmetic is in integers, so the
-// hashes are not comparable with PDQ's.
+// cosine transform, without the constant ones, gives a bit that is set if it is above the median.
+// Unlike PDQ, the image is resized by averaging and the arithmetic is in integers, so the hashes
+// are not comparable with PDQ's.
 type nearHash struct {
 	bits [4]uint64
 	flat bool // too little detail to identify the image

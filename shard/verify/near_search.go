@@ -97,7 +97,7 @@ func (x *bandIndex) fill(hashes [][4]uint64, b int) {
 }
 
 // compare compares all hashes with value v in a band with the earlier ones in the list, and with
-// those of larger values that differ little.
+// hashes of larger values that differ little.
 func (s *nearSearch) compare(x *bandIndex, v, b int, masks []uint16, found func(i, j, distance int), cut func(i int)) {
 	for k := x.starts[v]; k < x.starts[v+1]; k++ {
 		h := &x.hashes[k]

@@ -23,7 +23,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// Sampling says how many records Files checks. The zero value means all.
+// Sampling limits the number of records that Files checks. The zero value means all.
 type Sampling struct {
 	// Records is the total number, distributed over the files in proportion to their records.
 	// Default: 0, use Share.
@@ -36,13 +36,13 @@ type Sampling struct {
 
 func (s Sampling) some() bool { return s.Records > 0 || s.Share > 0 }
 
-// SampleReport says what Files checked, and what it did not.
+// SampleReport describes the records that Files checked, and the checks that it left out.
 type SampleReport struct {
 	// Records is the number of records checked, Of the number of all records.
 	Records int64  `json:"records"`
 	Of      int64  `json:"of"`
 	Seed    uint64 `json:"seed"`
-	// NotChecked has human-readable messages about what is unknown.
+	// NotChecked has human-readable messages about the checks left out.
 	NotChecked []string `json:"not_checked"`
 }
 
@@ -53,11 +53,11 @@ type recordSample struct {
 	of    int64
 }
 
-// sampledFile is what is known about a file before its sample is read.
+// sampledFile describes a file before its sample is read.
 type sampledFile struct {
 	recordcount.Counted
 	want int64 // number of records to check
-	err  error // why the count is unknown
+	err  error // of counting
 }
 
 // newRecordSample counts the records of all files: from manifests if there are any, else from the

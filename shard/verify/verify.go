@@ -22,8 +22,8 @@ type Options struct {
 	Note    func(sentence string)
 	// Workers is the number of files to read concurrently. Default: GOMAXPROCS.
 	Workers int
-	// Examples parses every record as a tf.train.Example. Records of sets whose manifest says that
-	// they are Examples are always parsed.
+	// Examples parses every record as a tf.train.Example. Records that are Examples according to
+	// their manifest are always parsed.
 	Examples bool
 	// MaxFaults is the maximum number of faults to list per file; the rest are counted in
 	// FileReport.FaultsOmitted. Default: 1000.
@@ -46,20 +46,20 @@ type Options struct {
 
 // Report is the result of Files. Its JSON form is `tfrec verify --json`.
 type Report struct {
-	// OK says that everything was read and nothing is wrong.
+	// OK is true if everything was read and no fault was found.
 	OK bool `json:"ok"`
 	// Files that were checked, in name order, including those missing from a set.
 	Files []FileReport `json:"files"`
 	// Records in all files, including those with a wrong data CRC.
 	Records int64 `json:"records"`
-	// Faults of the files in order, then those of whole sets.
+	// Faults of the files in order, then of whole sets.
 	Faults []shard.Fault `json:"faults"`
 	// Deep has the findings in the content of records; nil if not requested.
 	Deep *DeepReport `json:"deep,omitempty"`
-	// Sample says what was checked and what was not; nil if everything was.
+	// Sample describes the sample; nil if everything was checked.
 	Sample *SampleReport `json:"sample,omitempty"`
-	// Errors say what could not be checked, and why. They are not faults of the data: Files also
-	// returns them.
+	// Errors describes the checks that failed to run, and why. They are not faults of the data:
+	// Files also returns them.
 	Errors []string `json:"errors,omitempty"`
 }
 
@@ -71,8 +71,7 @@ type FileReport struct {
 	Bytes int64 `json:"bytes"`
 	// Compression as detected: "none", "gzip", "zlib" or "zstd".
 	Compression string `json:"compression"`
-	// OK says that nothing is wrong with it, and that no Finding that is a fault names one of its
-	// records.
+	// OK is true if the file has no fault, and no Finding that is a fault names one of its records.
 	OK bool `json:"ok"`
 	// FaultsOmitted counts faults beyond Options.MaxFaults.
 	FaultsOmitted int64 `json:"faults_omitted,omitempty"`
@@ -93,8 +92,8 @@ type FileReport struct {
 //     duplicates. This is done in the same pass, by all workers even for one file.
 //
 // Faults in the data are not an error; they are in the Report, which is the same for any number of
-// workers. An error says that something could not be checked: the Report then has the rest, and its
-// OK is false.
+// workers. An error means that a check could not be made: the Report then has the rest, and its OK
+// is false.
 func Files(ctx context.Context, paths []string, o Options) (*Report, error) {
 	if o.MaxFaults <= 0 {
 		o.MaxFaults = recordscan.MaxFaults
