@@ -31,9 +31,9 @@ type imageSource struct {
 	sampleMemory int64          // bounds the memory for samples in progress, in bytes
 	fetchMemory  int64          // bytes of images that may be requested and not used
 	skipped      int64          // files of the origin that are not samples
-	leftOut      []LeftOut      // what is not used, by reason
+	leftOut      []LeftOut      // unused parts of the source, by reason
 	causes       []string       // why rows of a table name no image
-	splitsBy     string         // how samples are assigned to splits: the shares, or "folders"
+	splitsBy     string         // the shares, or the source of stated splits
 	planned      []plan.Shard
 	samples      [][]sample.Sample // of each shard, in order
 	remembered   rememberedHashes
@@ -103,7 +103,7 @@ func planImages(o *ImageOptions, l *listing.Listing, codec *augment.Codec, befor
 
 // planLoose assigns the annotations of no image to shards, whose ledger entries they become.
 func (s *imageSource) planLoose() {
-	h := plan.NewHasher(s.Options.Seed, plan.ForShard)
+	h := shares.NewHasher(s.Options.Seed, shares.ForShard)
 	for p := len(s.Images) - s.Loose; p < len(s.Images); p++ {
 		at := h.Key(s.Images[p].Path) % uint64(len(s.samples))
 		s.samples[at] = append(s.samples[at], sample.Sample{Image: int32(p)})
@@ -118,7 +118,7 @@ func (s *imageSource) splits(l *listing.Listing) (names []string, of func(p int)
 	}
 	divided := s.Options.SplitShares()
 	s.splitsBy = shares.FormatSplits(divided)
-	h := plan.NewHasher(s.Options.Seed, plan.ForSplit)
+	h := shares.NewHasher(s.Options.Seed, shares.ForSplit)
 	for _, share := range divided {
 		names = append(names, share.Name)
 	}
@@ -141,15 +141,15 @@ func (s *imageSource) planSplit(split string, members []sample.Sample, existing 
 		count = len(members)
 	}
 	byKey := func(i, j int) int { return strings.Compare(s.Key(members[i]), s.Key(members[j])) }
-	hashes := func(p plan.Purpose, key func(sample.Sample) string) []uint64 {
-		h := plan.NewHasher(o.Seed, p)
+	hashes := func(p shares.Purpose, key func(sample.Sample) string) []uint64 {
+		h := shares.NewHasher(o.Seed, p)
 		hashes := make([]uint64, len(members))
 		for i, m := range members {
 			hashes[i] = h.Key(key(m))
 		}
 		return hashes
 	}
-	of := plan.Cut(hashes(plan.ForShard, s.shardKey), count, o.Even, byKey)
+	of := plan.Cut(hashes(shares.ForShard, s.shardKey), count, o.Even, byKey)
 	sizes := make([]int, count)
 	for _, shard := range of {
 		sizes[shard]++
@@ -158,7 +158,7 @@ func (s *imageSource) planSplit(split string, members []sample.Sample, existing 
 	for i, size := range sizes {
 		shards[i] = make([]sample.Sample, 0, size)
 	}
-	for _, i := range plan.HashOrder(hashes(plan.ForOrder, s.Key), byKey) {
+	for _, i := range plan.HashOrder(hashes(shares.ForOrder, s.Key), byKey) {
 		shards[of[i]] = append(shards[of[i]], members[i])
 	}
 	for i, samples := range shards {
@@ -171,8 +171,8 @@ func (s *imageSource) planSplit(split string, members []sample.Sample, existing 
 	}
 }
 
-// shardKey decides which shard a sample goes to: its key, but for annotated images that of the
-// original, so that what changes in one line of a file is in one shard.
+// shardKey returns the key that selects the shard of a sample: its own key or, for annotated
+// images, the key of the original, so that a change of one line of annotations affects one shard.
 func (s *imageSource) shardKey(one sample.Sample) string {
 	if s.Annotations != nil {
 		return s.Images[one.Image].Path
@@ -224,7 +224,7 @@ func (s *imageSource) Pieces(ctx context.Context, shard int) iter.Seq2[plan.Fill
 	}
 }
 
-// AnyOrder implements plan.Source: what is fetched ahead is fetched in order.
+// AnyOrder implements plan.Source. Images that are requested ahead must be taken in order.
 func (s *imageSource) AnyOrder() bool { return s.ahead == nil }
 
 // LabelCounts implements plan.Source.

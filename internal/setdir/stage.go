@@ -53,8 +53,5 @@ func (d *Dir) PutStaged(shards, files, remove []string) error {
 	if err := d.Begin(j); err != nil {
 		return err
 	}
-	if err := d.Complete(j); err != nil {
-		return fmt.Errorf("%w; the set is partly replaced: the next tfrec command on it completes the change", err)
-	}
-	return nil
+	return d.complete(j)
 }

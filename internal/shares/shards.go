@@ -89,3 +89,17 @@ func FormatShards(bySplit map[string]int) string {
 
 // MaxShards is the most shards that the five digits of a shard's name can number.
 const MaxShards = 99999
+
+// Target sizes of shards whose number is chosen.
+const (
+	autoShardBytes   = 128 << 20
+	autoShardRecords = 64
+	autoMinShards    = 16
+)
+
+// AutoShards chooses the number of shards of a split from its size: about 128 MiB per shard, but at
+// least min(16, records/64), at least one, and at most one per record.
+func AutoShards(records, bytes int64) int {
+	n := max((bytes+autoShardBytes-1)/autoShardBytes, min(autoMinShards, records/autoShardRecords), 1)
+	return int(min(n, MaxShards, max(records, 1)))
+}

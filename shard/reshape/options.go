@@ -41,7 +41,7 @@ var keyArguments = map[string]optname.Name{
 	"select": optname.SelectFeaturesKeys, "drop": optname.DropFeaturesKeys, "rename": optname.RenameFeaturesKeys,
 }
 
-// optionName returns what an option of a verb is called.
+// optionName returns the displayed name of an option of a verb.
 func optionName(verb, key string) optname.Name {
 	if verb == "take" && key == "count" {
 		return optname.TakeOptionsCount
@@ -156,13 +156,6 @@ func (o *Options) datasetName(in *inputs, out string) (string, error) {
 	return naming.SnakeCase(filepath.Base(abs)), nil
 }
 
-// Targets for the default number of shards, the same as in conversions.
-const (
-	autoShardBytes   = 128 << 20
-	autoShardRecords = 64
-	autoMinShards    = 16
-)
-
 // cut returns the layout of a split with the given number of records and approximate size in bytes.
 func (o *Options) cut(split string, records, bytes int64) (layout, error) {
 	l := layout{records: records, shards: int64(max(o.Shards, o.SplitShards[split]))}
@@ -173,8 +166,7 @@ func (o *Options) cut(split string, records, bytes int64) (layout, error) {
 	case o.ShardSize > 0:
 		l.shards = min((bytes+o.ShardSize-1)/o.ShardSize, records)
 	case l.shards == 0:
-		l.shards = max((bytes+autoShardBytes-1)/autoShardBytes, min(autoMinShards, records/autoShardRecords), 1)
-		l.shards = min(l.shards, shares.MaxShards, records)
+		l.shards = min(int64(shares.AutoShards(records, bytes)), records)
 	}
 	l.shards = max(l.shards, 1)
 	if l.shards > shares.MaxShards {

@@ -233,7 +233,7 @@ func (run *ReshardRun) finish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return replaceByStaged(run.outer, r.old)
+	return run.outer.ReplaceByStaged(r.old)
 }
 
 // takeBack locks the directory for this run alone, once the other processes have left it.
@@ -260,11 +260,11 @@ func (run *ReshardRun) takeBack(ctx context.Context) error {
 	return err
 }
 
-// leaving is how long processes that write shards have to notice that the run has ended.
+// leaving is the time that processes writing shards get to notice that the run has ended.
 const leaving = 10 * time.Second
 
-// Abandon ends a run that failed with err, and returns the error to report: that of a part or a
-// shard if there is one, since err, from a runner, may only repeat its text. The directory is
+// Abandon ends a run that failed with err, and returns the error to report: the error of a part or
+// a shard if there is one, since err, from a runner, may only repeat its text. The directory is
 // restored to its previous state, unless there are finished shards and the inputs are not damaged:
 // then the shards are kept, and repeating the run makes the others. Abandon works after ctx is
 // done, because that is often why the run failed.

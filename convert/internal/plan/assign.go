@@ -2,52 +2,10 @@ package plan
 
 import (
 	"cmp"
-	"encoding/binary"
-	"math/bits"
 	"slices"
 
-	"github.com/zeebo/xxh3"
+	"github.com/tfrec/tfrec/internal/shares"
 )
-
-// Purpose names a random choice. Each has its own hash, since the choices would correlate
-// otherwise: with one hash for all, a limited set would land in the first shards of the first
-// split.
-type Purpose string
-
-const (
-	ForLimit Purpose = "limit"
-	ForSplit Purpose = "split"
-	ForShard Purpose = "shard"
-	ForOrder Purpose = "order"
-	// ForPartner chooses the images that are mixed into others.
-	ForPartner Purpose = "partner"
-)
-
-// Hasher is H(seed, purpose, ·): XXH3-64 of a key, seeded by the XXH3-64 of
-// the purpose, a NUL and the seed's eight bytes, little-endian.
-type Hasher uint64
-
-// NewHasher returns the hasher of a choice.
-func NewHasher(seed uint64, p Purpose) Hasher {
-	b := binary.LittleEndian.AppendUint64(append([]byte(p), 0), seed)
-	return Hasher(xxh3.Hash(b))
-}
-
-// Key hashes a sample identified by its key.
-func (h Hasher) Key(key string) uint64 { return xxh3.HashStringSeed(key, uint64(h)) }
-
-// Number hashes a sample identified by its number, such as a CSV row.
-func (h Hasher) Number(n int64) uint64 {
-	var b [8]byte
-	binary.LittleEndian.PutUint64(b[:], uint64(n))
-	return xxh3.HashSeed(b[:], uint64(h))
-}
-
-// RangeOf returns which of n equal ranges of hash values contains hash.
-func RangeOf(hash uint64, n int) int {
-	hi, _ := bits.Mul64(hash, uint64(n))
-	return int(hi)
-}
 
 // Cut assigns samples to n shards and returns the shard of each. A sample goes to the shard whose
 // range contains its hash, so that adding or removing one changes only one shard. If that would
@@ -57,7 +15,7 @@ func Cut(hashes []uint64, n int, even bool, tie func(i, j int) int) []int32 {
 	shards := make([]int32, len(hashes))
 	counts := make([]int, n)
 	for i, h := range hashes {
-		s := RangeOf(h, n)
+		s := shares.RangeOf(h, n)
 		shards[i] = int32(s)
 		counts[s]++
 	}
@@ -95,20 +53,11 @@ func HashOrder(hashes []uint64, tie func(i, j int) int) []int32 {
 	return order
 }
 
-// Target sizes of --shards auto.
-const (
-	autoShardBytes   = 128 << 20
-	autoShardSamples = 64
-	autoMinShards    = 16
-)
-
-// AutoShards chooses the number of shards of a split from the estimated size of its records: about
-// 128 MiB per shard, but at least min(16, samples/64) and at least one. The count of an existing
-// set is kept while it is within a factor of two, so that a growing set is not redone with every
-// new file.
+// AutoShards chooses the number of shards of a split, as shares.AutoShards does. The count of an
+// existing set is kept while it is within a factor of two, so that a growing set is not redone with
+// every new file.
 func AutoShards(samples, bytes int64, existing int) int {
-	n := max((bytes+autoShardBytes-1)/autoShardBytes, min(autoMinShards, samples/autoShardSamples), 1)
-	n = min(n, maxShards, max(samples, 1))
+	n := int64(shares.AutoShards(samples, bytes))
 	if e := int64(existing); e > 0 && e <= 2*n && n <= 2*e && e <= max(samples, 1) {
 		return existing
 	}

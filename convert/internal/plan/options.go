@@ -119,9 +119,6 @@ func (o *Options) CheckShardsOf(splits []string) error {
 	return nil
 }
 
-// maxShards is the maximum that fits the five digits of a shard's name.
-const maxShards = 99999
-
 // Check returns an error for invalid shared options.
 func (o *Options) Check() error {
 	if err := shard.CheckDataset(o.Name); err != nil {

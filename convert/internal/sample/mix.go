@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/tfrec/tfrec/augment"
-	"github.com/tfrec/tfrec/convert/internal/plan"
+	"github.com/tfrec/tfrec/internal/shares"
 )
 
 // MixtureOf returns the mixture of a draw; nil without one. It shares the Partners.
@@ -31,7 +31,7 @@ type ringImage struct {
 
 // AddRing adds the ring of the next split, without images that the listing rejected.
 func (s *Set) AddRing(images []int32) {
-	h := plan.NewHasher(s.Options.Seed, plan.ForPartner)
+	h := shares.NewHasher(s.Options.Seed, shares.ForPartner)
 	var r ring
 	for _, i := range images {
 		if p := &s.Images[i]; p.Bad() == nil {
@@ -62,7 +62,7 @@ func (s *Set) Partners(m Sample) []int32 {
 		return nil
 	}
 	n := s.Options.Augment.Policy.Partners(s.Options.Seed, pic.Path, int(m.Copy))
-	h := plan.NewHasher(s.Options.Seed, plan.ForPartner)
+	h := shares.NewHasher(s.Options.Seed, shares.ForPartner)
 	images := make([]int32, n)
 	for k := range images {
 		key := pic.Path + "\x00" + strconv.Itoa(int(m.Copy)) + "\x00" + strconv.Itoa(k)

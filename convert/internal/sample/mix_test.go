@@ -7,7 +7,7 @@ import (
 
 	"github.com/tfrec/tfrec/convert/internal/options"
 	"github.com/tfrec/tfrec/convert/internal/origin"
-	"github.com/tfrec/tfrec/convert/internal/plan"
+	"github.com/tfrec/tfrec/internal/shares"
 )
 
 // TestRing compares the ring with a search of all images, and counts how many variants an image
@@ -22,7 +22,7 @@ func TestRing(t *testing.T) {
 	}
 	s.AddRing(all[:n-1])
 	s.AddRing(all)
-	h := plan.NewHasher(0, plan.ForPartner)
+	h := shares.NewHasher(0, shares.ForPartner)
 	changed := 0
 	for i := range int32(n - 1) {
 		hash := h.Key(fmt.Sprint("variant", i))

@@ -8,6 +8,7 @@ import (
 	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/convert/internal/placed"
 	"github.com/tfrec/tfrec/convert/internal/plan"
+	"github.com/tfrec/tfrec/internal/shares"
 )
 
 // NewSet returns the set of listed images, at most Options.Limit of them.
@@ -25,14 +26,14 @@ func NewSet(o *options.ImageOptions, l *listing.Listing) *Set {
 		s.Synsets = append(make([]string, o.Labels.Offset), l.Synsets...)
 	}
 	if o.Limit > 0 {
-		s.Images = limit(s.Images, o.Limit, plan.NewHasher(o.Seed, plan.ForLimit))
+		s.Images = limit(s.Images, o.Limit, shares.NewHasher(o.Seed, shares.ForLimit))
 	}
 	s.Images = append(s.Images, l.Loose...)
 	return s
 }
 
 // limit returns the n images with the smallest hashes, sorted by path.
-func limit(images []origin.Image, n int64, h plan.Hasher) []origin.Image {
+func limit(images []origin.Image, n int64, h shares.Hasher) []origin.Image {
 	if n >= int64(len(images)) {
 		return images
 	}

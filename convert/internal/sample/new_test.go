@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/convert/internal/origin"
-	"github.com/tfrec/tfrec/convert/internal/plan"
+	"github.com/tfrec/tfrec/internal/shares"
 )
 
 func TestLimitIsTheSameSampleWhateverElseIsThere(t *testing.T) {
@@ -13,7 +13,7 @@ func TestLimitIsTheSameSampleWhateverElseIsThere(t *testing.T) {
 	for i := range images {
 		images[i].Path = fmt.Sprintf("%03d", i)
 	}
-	h := plan.NewHasher(5, plan.ForLimit)
+	h := shares.NewHasher(5, shares.ForLimit)
 	few, more := limit(images, 10, h), limit(images, 20, h)
 	chosen := map[string]bool{}
 	for _, p := range more {

@@ -27,7 +27,7 @@ type tableSource struct {
 	tables  *tablefile.Tables
 	files   []inputFile // of tables
 	columns *tableColumns
-	splits  []string // names, sorted if those of files state them
+	splits  []string // names, sorted if the files state them
 	byName  bool     // they do
 	chunks  []rowChunk
 	pick    picker
@@ -62,8 +62,8 @@ type rowRange struct {
 	from, to int64
 }
 
-// planTable assigns the rows to splits and shards: to the splits of their files, or, if these are
-// nil, to those of the options. The plan holds chunks, not rows.
+// planTable assigns the rows to splits and shards: to the splits of their files or, if splits is
+// nil, to the splits of the options. The plan holds chunks, not rows.
 func planTable(ctx context.Context, o *TableOptions, t *tablefile.Tables, columns *tableColumns, splits []string, before *plan.Previous) (*tableSource, error) {
 	s := &tableSource{o: o, tables: t, columns: columns, splits: o.splitNames(splits), byName: splits != nil}
 	o.NoteNewIDs(before, columns.labels)
@@ -258,11 +258,11 @@ type picker struct {
 }
 
 // rowHashers hash the rows of one file by their numbers, so that adding a file does not move any.
-type rowHashers struct{ limit, split, shard, order plan.Hasher }
+type rowHashers struct{ limit, split, shard, order shares.Hasher }
 
 func newRowHashers(seed uint64, name string) rowHashers {
-	of := func(p plan.Purpose) plan.Hasher { return plan.Hasher(plan.NewHasher(seed, p).Key(name)) }
-	return rowHashers{of(plan.ForLimit), of(plan.ForSplit), of(plan.ForShard), of(plan.ForOrder)}
+	of := func(p shares.Purpose) shares.Hasher { return shares.Hasher(shares.NewHasher(seed, p).Key(name)) }
+	return rowHashers{of(shares.ForLimit), of(shares.ForSplit), of(shares.ForShard), of(shares.ForOrder)}
 }
 
 // makePicker determines which rows the limit drops.

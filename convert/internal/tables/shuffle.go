@@ -16,6 +16,7 @@ import (
 	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/convert/internal/tablefile"
 	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/internal/shares"
 	"github.com/tfrec/tfrec/internal/spill"
 )
 
@@ -89,7 +90,7 @@ func (sh *shuffle) planSplit(ctx context.Context, n int) error {
 		})
 	}
 	counts := make([]int, split.count)
-	if err := each(func(hash uint64, _ int64) { counts[plan.RangeOf(hash, split.count)]++ }); err != nil {
+	if err := each(func(hash uint64, _ int64) { counts[shares.RangeOf(hash, split.count)]++ }); err != nil {
 		return err
 	}
 	rows := sh.preceding[n][len(sh.chunks)]
@@ -115,7 +116,7 @@ func (sh *shuffle) planSplit(ctx context.Context, n int) error {
 // shard returns the shard of a row of a split.
 func (s *shuffledSplit) shard(hash uint64, row int64) int {
 	if s.cuts == nil {
-		return s.first + plan.RangeOf(hash, s.count)
+		return s.first + shares.RangeOf(hash, s.count)
 	}
 	return s.first + sort.Search(len(s.cuts), func(i int) bool { return s.cuts[i].above(hash, row) })
 }
@@ -206,7 +207,7 @@ func (sh *shuffle) deal(ctx context.Context, c *openChunk, wanted []bool, progre
 			continue
 		}
 		order := c.f.hashers.order.Number(row)
-		bucket := sh.buckets[shard] + plan.RangeOf(order, sh.buckets[shard+1]-sh.buckets[shard])
+		bucket := sh.buckets[shard] + shares.RangeOf(order, sh.buckets[shard+1]-sh.buckets[shard])
 		reason := e.row()
 		entry := spill.Row{Key: order, Number: number, Tag: int64(e.label)}
 		batch.Begin()

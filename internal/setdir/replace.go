@@ -1,0 +1,114 @@
+package setdir
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tfrec/tfrec/manifest"
+)
+
+// ReplaceByStaged atomically replaces the set with the given old files by all staged files. Names
+// are relative to the directory. New files must not replace files that are not in old: an error for
+// one of those unwraps to ErrForeign. If the process is killed, the set is the old one or, once the
+// journal is written, one that the next Open or Expand completes. It is for local directories.
+func (d *Dir) ReplaceByStaged(old []string) error {
+	j, err := d.replacing(old)
+	if err == nil {
+		err = d.Begin(j)
+	}
+	if err != nil {
+		return errors.Join(err, d.Abandon())
+	}
+	return d.complete(j)
+}
+
+// complete completes a replacement that has begun.
+func (d *Dir) complete(j *Journal) error {
+	if err := d.Complete(j); err != nil {
+		return fmt.Errorf("%w; the set is partly replaced: the next tfrec command on it completes the change", err)
+	}
+	return nil
+}
+
+// replacing returns the journal that replaces the old files by the staged ones: manifests after the
+// files that they name, the directory's own manifest last.
+func (d *Dir) replacing(old []string) (*Journal, error) {
+	files, manifests, err := d.staged()
+	if err != nil {
+		return nil, err
+	}
+	named := make(map[string]bool, len(old))
+	for _, name := range old {
+		named[name] = true
+	}
+	j := new(Journal)
+	renewed := map[string]bool{}
+	move := func(name string) {
+		j.Moves = append(j.Moves, Move{From: StageDir + "/" + name, To: name})
+		renewed[name] = true
+	}
+	var added []string
+	for _, name := range slices.Concat(files, manifests) {
+		if !named[name] {
+			added = append(added, name)
+		}
+	}
+	if err := MustBeVacant(d, added); err != nil {
+		return nil, err
+	}
+	for _, name := range files {
+		move(name)
+	}
+	const state = StateDir + "/" + FinishedFile
+	switch staged, err := d.Stage().Exists(state); {
+	case err != nil:
+		return nil, err
+	case staged:
+		move(state)
+	default:
+		// The state of the run that made the old set.
+		stale, err := d.Existing([]string{state})
+		if err != nil {
+			return nil, err
+		}
+		j.Remove = stale
+	}
+	for _, name := range manifests {
+		move(name)
+	}
+	for _, name := range old {
+		if !renewed[name] {
+			j.Remove = append(j.Remove, name)
+		}
+	}
+	return j, nil
+}
+
+// staged returns the names of all staged files but the state of runs: manifests apart from others,
+// those of inner directories first.
+func (d *Dir) staged() (files, manifests []string, err error) {
+	stage := d.Join(StageDir)
+	err = filepath.WalkDir(stage, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && entry.Name() == StateDir:
+			return filepath.SkipDir
+		case entry.IsDir():
+			return nil
+		}
+		name, err := filepath.Rel(stage, path)
+		if filepath.Base(path) == manifest.File {
+			manifests = append(manifests, filepath.ToSlash(name))
+		} else {
+			files = append(files, filepath.ToSlash(name))
+		}
+		return err
+	})
+	slices.SortFunc(manifests, func(a, b string) int { return strings.Count(b, "/") - strings.Count(a, "/") })
+	return files, manifests, err
+}
