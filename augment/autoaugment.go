@@ -10,7 +10,7 @@ type likely struct {
 	bin  int
 }
 
-// autoAugmentBins is how many strengths AutoAugment knows.
+// autoAugmentBins is the number of strengths in AutoAugment.
 const autoAugmentBins = 10
 
 // autoAugmentNames are the data sets that policies were learned on.

@@ -27,16 +27,16 @@ const (
 // signed reports whether the change has either sign.
 func (c change) signed() bool { return c >= changeShearX && c <= changeSharpness }
 
-// changeSpace is how strong changes get at the last of their bins.
+// changeSpace holds the strength of each change at its last bin.
 type changeSpace struct {
 	shear     float64 // tangent of the angle
 	translate float64 // pixels; 0: 150/331 of the side
 	rotate    float64 // degrees
-	factor    float64 // what is added to or taken from 1
+	factor    float64 // added to or subtracted from 1
 	posterize float64 // bits that are lost
 }
 
-// What torchvision's AutoAugment and RandAugment use, and TrivialAugmentWide.
+// The spaces of torchvision's AutoAugment and RandAugment, and of its TrivialAugmentWide.
 var (
 	usualSpace = changeSpace{shear: 0.3, rotate: 30, factor: 0.9, posterize: 4}
 	wideSpace  = changeSpace{shear: 0.99, translate: 32, rotate: 135, factor: 0.99, posterize: 6}
@@ -119,7 +119,7 @@ func degreesOf(tangent float64) float64 {
 	return float64(float64(8*float64(t*sum)) * (180 / math.Pi))
 }
 
-// newChanger is what the learned operations have in common.
+// newChanger returns the settings that the learned operations share.
 func newChanger(s settings, space changeSpace, bins int) changer {
 	return changer{changeSpace: space, bins: bins, filter: s.filter("filter"), fill: s.color("fill")}
 }
@@ -130,7 +130,7 @@ func (c changer) to(d *drawing) *changer {
 	return &c
 }
 
-// binsOf is how many strengths there are.
+// binsOf returns the parameter for the number of strengths.
 func binsOf() parameter {
 	return parameter{name: "bins", initial: "31", min: 2, max: 1000, integer: true, about: "how many strengths there are, from nothing to the strongest"}
 }

@@ -44,8 +44,8 @@ type Task struct {
 	// Resize is applied to the result of Draw; nil keeps the size. Planes without a draw become
 	// pixels by [ResizeSpec.RenderRGB] or, without resize, [Planes.RGB].
 	Resize *ResizeSpec
-	// Form is the form of the result, Subsampling that of YCbCr, and Normalize the normalisation of
-	// floats.
+	// Form is the form of the result, Subsampling its chroma subsampling if it is YCbCr, and
+	// Normalize the normalisation of floats.
 	Form        Form
 	Subsampling string
 	Normalize   Normalize
@@ -63,11 +63,11 @@ type Task struct {
 	// Decoder names what decoded the JPEG: a backend, such as "nvjpeg hardware", or the codec's
 	// [Codec.Decoder].
 	Decoder string
-	// FellBack says that the backend decodes such JPEGs but did not decode this one, for a reason
-	// unrelated to the image, such as lack of memory. Executed again, the task may have other
-	// pixels.
+	// FellBack reports that the backend decodes such JPEGs but did not decode this one, for a
+	// reason unrelated to the image, such as too little memory. Executed again, the task may have
+	// other pixels.
 	FellBack bool
-	// Err is the error if there is no result.
+	// Err is the error, nil if there is a result.
 	Err error
 
 	jpeg taskJPEG
@@ -89,11 +89,11 @@ type Backend interface {
 // copy them on to the device without waiting.
 type HostAllocator interface {
 	Backend
-	// AllocHost allocates n bytes, at least 1, of any content, at an address for any type of Go. It
-	// is slow, and the memory reduces that of the whole machine: keep it. It returns nil if there is
-	// none left; use other memory then. free gives it back, once: nothing may use it afterwards, in
-	// Go or on a device, since the garbage collector does not know it. Both are safe for concurrent
-	// use.
+	// AllocHost allocates n bytes, at least 1, with undefined content and aligned for any Go type.
+	// It is slow and takes the memory from the whole machine, so reuse the result. It returns nil
+	// if no memory is left; use other memory then. Call free once to release the memory, which must
+	// not be used afterwards, in Go or on a device: the garbage collector does not know it. Both
+	// functions are safe for concurrent use.
 	AllocHost(n int) (memory []byte, free func())
 }
 
@@ -101,9 +101,8 @@ type HostAllocator interface {
 // goroutine. Its zero value is ready.
 type CPU struct{}
 
-// Render is [Backend.Render]. It always returns nil. JPEGs that it decodes share their memory one
-// after the other, so that a batch of large ones needs that of the largest; decoded images are not
-// kept.
+// Render implements [Backend]. It always returns nil. All JPEGs that it decodes share one buffer,
+// which grows to the size of the largest; decoded images are not kept.
 func (CPU) Render(tasks []*Task) error {
 	var image Image
 	var planes Planes
@@ -185,7 +184,7 @@ func (t *Task) check() error {
 	return t.Image.check()
 }
 
-// planar says whether the task begins with planes.
+// planar reports whether the task begins with planes.
 func (t *Task) planar() bool { return t.Planes != nil || t.undecoded() && t.JPEGPlanes }
 
 // pixels makes the pixels of the result.
@@ -248,7 +247,7 @@ func (im *Image) floats(dst []float32, n *Normalize, channelsFirst bool) []float
 	return dst
 }
 
-// table is what each level of each channel becomes.
+// table returns the normalised value of each level of each channel.
 func (n *Normalize) table() *[3][256]float32 {
 	t := new([3][256]float32)
 	for c := range t {

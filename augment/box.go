@@ -1,8 +1,7 @@
 package augment
 
 // Box is an axis-parallel box in an image, in pixels from its top left corner, with fractions. It
-// covers what is at XMin or more and less than XMax, and so for y: the whole of an image of w x h
-// pixels is {0, 0, w, h}.
+// covers XMin <= x < XMax and YMin <= y < YMax, so a whole image of w x h pixels is {0, 0, w, h}.
 type Box struct {
 	XMin, YMin, XMax, YMax float64
 }
@@ -22,10 +21,9 @@ func (b Box) Clip(w, h int) Box {
 	return Box{clip(b.XMin, w), clip(b.YMin, h), clip(b.XMax, w), clip(b.YMax, h)}
 }
 
-// Orient returns the box of an image as stored, w x h pixels, in the upright image, which is what
-// an EXIF orientation of 1 to 8 makes of it; others count as 1. The way back is
-// the inverse orientation, with the size of the upright image: 8 for 6 and 6 for 8, and for the
-// others themselves.
+// Orient converts a box from a stored image of w x h pixels to the upright image. orientation is
+// EXIF's, 1 to 8; other values count as 1. To convert back, pass the inverse orientation and the
+// size of the upright image. 6 and 8 are inverse to each other, all others to themselves.
 func (b Box) Orient(orientation, w, h int) Box {
 	width, height := float64(w), float64(h)
 	switch orientation {
@@ -62,8 +60,8 @@ func (b Box) move(x, y int) Box {
 	return Box{b.XMin + dx, b.YMin + dy, b.XMax + dx, b.YMax + dy}
 }
 
-// scale returns the box after an image of w x h pixels became one of width x height. The far edge
-// of the one is exactly that of the other.
+// scale returns the box after an image of w x h pixels was resized to width x height. The far edge
+// of the image maps exactly to the far edge of the result.
 func (b Box) scale(w, h, width, height int) Box {
 	x := func(v float64) float64 { return float64(v*float64(width)) / float64(w) }
 	y := func(v float64) float64 { return float64(v*float64(height)) / float64(h) }

@@ -26,7 +26,7 @@ var (
 // gibibyte of them at three bytes each.
 const DefaultMaxPixels = 178_956_970
 
-// CodecOptions say how images are decoded. The zero value is the default.
+// CodecOptions configure a [Codec]. The zero value is the default.
 type CodecOptions struct {
 	// Decoder is "auto" (also ""), "turbo" or "go". Auto uses the built-in decoder if its assembly
 	// runs (amd64 with AVX2), and libjpeg-turbo for what that does not read; on other machines it
@@ -61,8 +61,8 @@ type Codec struct {
 	webp       sync.Pool // of *webp.Decoder
 }
 
-// NewCodec finds the decoders. It fails for an unknown decoder, and if libjpeg-turbo is requested
-// and cannot be loaded; the error then says how to install it.
+// NewCodec finds the decoders. It returns an error for an unknown decoder, and if libjpeg-turbo is
+// requested but cannot be loaded; the error then explains how to install it.
 func NewCodec(o CodecOptions) (*Codec, error) {
 	var choice jpeg.Choice
 	switch o.Decoder {

@@ -2,7 +2,7 @@ package augment
 
 //go:generate sh -c "cd _generate && go run ./neon/color -out ../color_arm64.s -stubs ../color_stubs_arm64.go -pkg augment"
 
-// What the colour steps do to a row, and the reference implementations of the assembly.
+// The colour steps for one row, and the reference implementations of the assembly.
 
 // applyRow looks up every sample of a row. dst may be src.
 func (t *levels) applyRow(dst, src []uint8) {

@@ -7,16 +7,16 @@ import (
 	"github.com/tfrec/tfrec/internal/jpeg"
 )
 
-// DecodeOptions says how an image is decoded. The zero value: as stored, at full size.
+// DecodeOptions configure decoding. The zero value decodes at full size, with the stored channels.
 type DecodeOptions struct {
 	// Channels is 1 for grayscale, 3 for RGB, 0 for whichever the image is.
 	Channels int
-	// MinWidth and MinHeight, both above 0, let a JPEG be decoded at 1/2, 1/4 or 1/8 of its
-	// size, so long as the result, upright, is no smaller than this on either side.
+	// MinWidth and MinHeight, both above 0, let a JPEG be decoded at 1/2, 1/4 or 1/8 of its size,
+	// if neither side of the upright result is then shorter than this.
 	MinWidth, MinHeight int
-	// Trusted says that the bytes were checked for damage before and are unchanged, as a record's
-	// checksum proves. With Part, no decoder then searches the data after the part for damage.
-	// Without Part it has no effect.
+	// Trusted asserts that the bytes were checked for damage before and are unchanged, as a
+	// record's checksum proves. With Part, no decoder then searches the data after the part for
+	// damage. Without Part it has no effect.
 	Trusted bool
 	// Part, unless empty, is the part of the image, in pixels at full size, whose samples
 	// [Codec.DecodePlanes] must decode. Other samples are then undefined. [Codec.Decode] ignores
@@ -32,8 +32,8 @@ type DecodeOptions struct {
 		Release()
 	}
 
-	// mirrored says that the last column or row of the image won't be the last one of the
-	// upright image, so that it must not stand for fewer pixels than the others.
+	// mirrored reports that the last column or row of the image won't be the last one of the
+	// upright image, so it must not represent fewer pixels than the others.
 	mirrored bool
 	// mask is DecodeMask.
 	mask bool
@@ -139,7 +139,7 @@ func (c *Codec) decodeJPEG(dst *Image, data []byte, h *jpeg.Header, o DecodeOpti
 	if err := c.jpeg.Supports(h); err != nil {
 		return err
 	}
-	if h.Arithmetic() || !h.Plausible(len(data)) { // report what is missing before memory is taken
+	if h.Arithmetic() || !h.Plausible(len(data)) { // find unsupported features before allocating
 		if err := jpeg.Check(data, h); err != nil || h.Huffman() {
 			return err
 		}
@@ -169,7 +169,7 @@ func (c *Codec) reduction(h *jpeg.Header, format jpeg.Format, o DecodeOptions) (
 	return 1
 }
 
-// convert writes what a decoder made to dst.
+// convert writes a decoder's image to dst.
 func (c *Codec) convert(dst *Image, m image.Image, h *header, channels int) error {
 	if err := h.checkDecoded(m); err != nil {
 		return err

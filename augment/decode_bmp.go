@@ -6,8 +6,8 @@ import (
 	"math/bits"
 )
 
-// bmpHeader is what the headers of a BMP file say. The file is decoded here because
-// golang.org/x/image/bmp reads neither run lengths nor 16 bits a pixel, both of which occur.
+// bmpHeader holds the headers of a BMP file. BMP is decoded here because golang.org/x/image/bmp
+// reads neither run lengths nor 16 bits a pixel, both of which occur.
 type bmpHeader struct {
 	topDown     bool
 	depth       int // bits a pixel

@@ -9,16 +9,16 @@ import (
 	"github.com/tfrec/tfrec/internal/png"
 )
 
-// mostPerByte is how many bytes deflate can make of one.
+// mostPerByte is the largest expansion of a byte by deflate.
 const mostPerByte = 1032
 
-// pngHeader is what counts for the size of a PNG in memory.
+// pngHeader holds the fields that determine the memory of a PNG.
 type pngHeader struct {
 	width int64
 	bits  int64 // of a pixel
 }
 
-// memory is what decoding takes in addition to the result: some rows.
+// memory returns the bytes that decoding needs in addition to the result: a few rows.
 func (p *pngHeader) memory() int64 {
 	return png.Memory(int((p.width*p.bits+7)/8)) + 7*p.width
 }

@@ -65,7 +65,7 @@ func setPixel(p []byte, r, g, b, a byte) {
 	p[0], p[1], p[2], p[3] = r, g, b, a
 }
 
-// lessInk is what ink leaves of white, by Pillow's rounding.
+// lessInk returns white reduced by ink, with Pillow's rounding.
 func lessInk(white uint32, ink byte) byte {
 	t := uint32(ink)*white + 128
 	return byte(white - (t>>8+t)>>8)
@@ -109,8 +109,8 @@ func palettedRows(m *image.Paletted) func([]byte, int) {
 	}
 }
 
-// videoRows reads the planes of a lossy WebP, whose range is that of video: image.YCbCr's own
-// conversion would take it for the full range.
+// videoRows reads the planes of a lossy WebP, which have the range of video. image.YCbCr's own
+// conversion assumes the full range.
 func videoRows(m *image.YCbCr, alpha []byte, alphaStride int) (func([]byte, int), error) {
 	rows, err := jpeg.NewVideoRows(m)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/tfrec/tfrec/internal/optname"
 )
 
-// What a TIFF file says of its pixels (TIFF 6.0).
+// Values of TIFF fields that describe pixels (TIFF 6.0).
 const (
 	tiffWhiteIsZero = 0 // photometric interpretations
 	tiffBlackIsZero = 1
@@ -109,7 +109,7 @@ func (c *Codec) decodeTIFF(dst *Image, data []byte, h *header, o DecodeOptions) 
 	return t.decode(dst, o, c.background)
 }
 
-// readPixelFormat finds out what a pixel is. Floats are samples if their range is known.
+// readPixelFormat reads the format of a pixel. Floats become samples if their range is known.
 func (t *tiffFile) readPixelFormat(d *tiffDirectory, floats *floatRange) error {
 	t.photometric = d.number(tagPhotometric, tiffWhiteIsZero)
 	bits := d.numbers(tagBits)
@@ -166,7 +166,7 @@ func (t *tiffFile) readPixelFormat(d *tiffDirectory, floats *floatRange) error {
 	return nil
 }
 
-// readFormat finds out what a sample is, once its bits are known.
+// readFormat reads the format of a sample. t.bits must be set.
 func (t *tiffFile) readFormat(d *tiffDirectory, floats *floatRange) error {
 	formats := d.numbers(tagFormat)
 	if formats.len() == 0 {
@@ -202,8 +202,8 @@ func hasPredictor(compression int) bool {
 	return compression == tiffLZW || compression == tiffDeflate || compression == tiffDeflateOld
 }
 
-// alpha is the kind of the sample after the colours of a pixel. Where the file does not say, as those of
-// OpenCV, it is alpha, as in Pillow.
+// alpha returns the kind of the sample after the colours of a pixel. If the file does not state it,
+// as OpenCV's files do not, it is alpha, as in Pillow.
 func (d *tiffDirectory) alpha(photometric, samples int) int {
 	if samples == 2 || samples == 4 && photometric == tiffRGB {
 		return d.number(tagExtra, tiffUnassociated)

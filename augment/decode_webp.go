@@ -8,7 +8,7 @@ import (
 	"github.com/tfrec/tfrec/internal/webp"
 )
 
-// webpFile is what a WebP file holds, as far as a still image needs it (RFC 9649).
+// webpFile holds the parts of a WebP file that a still image needs (RFC 9649).
 type webpFile struct {
 	animated bool
 	frame    []byte          // the chunks of the first frame, when animated
@@ -17,7 +17,7 @@ type webpFile struct {
 	lossless bool // or some part of it may be
 }
 
-// perPixel is how many bytes decoding needs for a pixel in addition to the result: the planes or
+// perPixel returns the bytes per pixel that decoding needs in addition to the result: the planes or
 // pixels, a second time while a transform is undone or alpha is read, and the canvas of an
 // animation.
 func (w *webpFile) perPixel() int64 {
@@ -31,8 +31,8 @@ func (w *webpFile) perPixel() int64 {
 	return n
 }
 
-// perFile is how many bytes decoding takes whatever the pixels: the first frame as a file of its
-// own, and the Huffman trees of lossless pixels, of which there are up to 2,600 groups.
+// perFile returns the bytes that decoding needs regardless of the pixels: the first frame as a
+// separate file, and the Huffman trees of lossless pixels, up to 2,600 groups of them.
 func (w *webpFile) perFile(bytes int64) int64 {
 	if w.alpha || w.lossless || w.animated {
 		return bytes + min(256*bytes, 160<<20)
@@ -166,8 +166,8 @@ func (c *Codec) convertWebP(dst *Image, m image.Image, h *header, channels int) 
 	return nil
 }
 
-// still makes a file of the first frame alone, which is what the decoder reads: up to the first
-// image data in it, which must have the frame's size.
+// still builds a file of only the first frame, for the decoder: up to its first image data, which
+// must have the frame's size.
 func (w *webpFile) still() (file []byte, ok bool) {
 	var body []byte
 	flags := byte(0)

@@ -34,9 +34,9 @@
 //
 // # Boxes and masks
 //
-// [Draw.Box] says where a draw moves a [Box], and how much of it stays visible; [Geometry.Box] does
-// so for a resize, [Box.Orient] for EXIF orientation. [Draw.Mask] is the draw for a mask of the
-// image:
+// [Draw.Box] returns the position of a [Box] after a draw, and its visible share. [Geometry.Box]
+// does the same for a resize, [Box.Orient] for EXIF orientation. [Draw.Mask] returns the draw for a
+// mask of the image:
 //
 //	draw := policy.DrawBoxes(seed, "daisy/1.jpg", 2, im.Width, im.Height, boxes)
 //	box, visible := draw.Box(boxes[0], im.Width, im.Height)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Draw is what a [Policy] decided for one image: steps with exact parameters, in their order.
+// Draw is the decision of a [Policy] for one image: steps with exact parameters, in their order.
 // Records store its JSON, an array of steps. The zero value leaves an image unchanged.
 type Draw struct {
 	Steps []Step

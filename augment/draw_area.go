@@ -2,10 +2,10 @@ package augment
 
 import "math"
 
-// AreaScale returns how much larger the steps make an area of an image of w x h pixels: the area of
-// an object, of which nothing is lost, times this is that in the result. For [Perspective], which
-// enlarges one side more than another, it is the mean over the image. Of a [Mixture] it is that of
-// the image itself.
+// AreaScale returns the factor by which the steps enlarge areas of an image of w x h pixels. The
+// area of an object times this factor is its area in the result, if nothing of it is cut off. For
+// [Perspective], which enlarges one side more than another, it is the mean over the image. For a
+// [Mixture] it is the factor of the image itself.
 func (d Draw) AreaScale(w, h int) float64 {
 	d = d.Of(0, w, h)
 	scale := 1.0

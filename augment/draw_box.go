@@ -1,19 +1,18 @@
 package augment
 
-// Box returns where the steps move a box of an image of w x h pixels, and the visible share of its
-// area: 1 if nothing of it is lost. If nothing is left, it returns the zero value and 0.
+// Box returns the position of a box after the steps, for an image of w x h pixels, and the visible
+// share of its area, 1 if nothing is lost. If nothing is visible, it returns the zero value and 0.
 //
-// The box is clipped to the image before the first step and after each one, and the share is the
-// product of what the clips leave of the area. A box that is turned, sheared or tilted becomes the
-// smallest one around its corners, and that is the area which counts: a step sees boxes, not
-// objects, so that they grow where several such steps follow each other. Steps that move no pixels
-// leave the box as it is. Of a [Mixture], the box is one of the image itself; for those of partners
-// see [Draw.Of].
+// The box is clipped to the image before the first step and after each one. The share is the
+// product of the shares that remain after each clip. A box that is turned, sheared or tilted
+// becomes the smallest box around its corners, and its area counts from there: steps see boxes, not
+// objects, so boxes grow where several such steps follow each other. Steps that move no pixels do
+// not change the box. With a [Mixture], the box belongs to the image itself; use [Draw.Of] for
+// boxes of partners.
 //
-// The boxes are those of torchvision.transforms.v2, except for [Rotate] with Expand: torchvision
-// puts the turned image into the top left corner of the result, but its pixels, like Pillow's, are
-// in the middle. Here the boxes follow the pixels, which are less than a pixel further right and
-// down.
+// The boxes equal torchvision.transforms.v2's, except for [Rotate] with Expand: torchvision puts
+// the turned image into the top left corner of the result, but its pixels, like Pillow's, are in
+// the middle. Here the boxes follow the pixels, which are less than a pixel further right and down.
 func (d Draw) Box(b Box, w, h int) (Box, float64) {
 	d = d.Of(0, w, h)
 	b, share := b.cut(w, h)

@@ -10,10 +10,10 @@ func (d Draw) mixtureAt() int {
 	return slices.IndexFunc(d.Steps, func(s Step) bool { _, ok := s.(Mixture); return ok })
 }
 
-// Of returns what a draw with a [Mixture] does to one of its images, as steps without it, for
-// [Draw.Box], [Draw.AreaScale] and [Draw.Mask]: to the image that the draw is for, of w x h pixels,
-// if part is 0, and to partner part-1 otherwise. Pixels of the other images are not in the result.
-// Without a mixture it returns the draw.
+// Of returns the steps that a draw with a [Mixture] applies to one of its images, without the
+// mixture, for [Draw.Box], [Draw.AreaScale] and [Draw.Mask]. Part 0 is the image of the draw, of w
+// x h pixels; part i is partner i-1. Pixels of the other images are not in the result. Without a
+// mixture it returns the draw.
 func (d Draw) Of(part, w, h int) Draw {
 	at := d.mixtureAt()
 	if at < 0 {
@@ -63,7 +63,8 @@ func (s cover) erase(color [3]uint8) Erase {
 	return Erase{X: s.X, Y: s.Y, W: s.W, H: s.H, Value: color}
 }
 
-// hide returns the smallest box around what is visible of a box, and the share of its area that is.
+// hide returns the smallest box around the visible part of a box, and the visible share of its
+// area.
 func (s cover) hide(b Box) (Box, float64) {
 	c := Box{float64(s.X), float64(s.Y), float64(s.X + s.W), float64(s.Y + s.H)}
 	hidden := Box{max(b.XMin, c.XMin), max(b.YMin, c.YMin), min(b.XMax, c.XMax), min(b.YMax, c.YMax)}
@@ -92,8 +93,8 @@ func (s cover) hide(b Box) (Box, float64) {
 	return b, share
 }
 
-// Mixes reports whether the policy has an operation that mixes images: such as mixup, but not what a
-// [Mix] does to a batch.
+// Mixes reports whether the policy has an operation that mixes images, such as mixup. The mixing of
+// batches by a [Mix] does not count.
 func (p *Policy) Mixes() bool { return p.mix >= 0 }
 
 // Partners returns how many images are mixed into variant copy of the image with that key: 1, or 3
@@ -137,7 +138,7 @@ func (p *Policy) DrawMixed(seed uint64, key string, copy, w, h int, boxes []Box,
 	return Draw{Steps: d.steps}
 }
 
-// mix adds a mixture. From now on the boxes are those of all its images.
+// mix adds a mixture. From here on, d has the boxes of all its images.
 func (d *drawing) mix(s Mixture) {
 	d.add(s)
 	all := Draw{d.steps[d.first:]}

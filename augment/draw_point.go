@@ -2,12 +2,12 @@ package augment
 
 import "slices"
 
-// Point returns where the steps move a point of an image of w x h pixels, and whether it is still
-// shown. A point that is outside of the image before the first step, or after any of them, or that
-// another image of a [Mixture] covers, is the zero value and lost. Of a mixture, the point is one of
-// the image itself; for those of partners see [Draw.Of].
+// Point returns the position of a point after the steps, for an image of w x h pixels, and whether
+// it is still shown. A point that is outside of the image before the first step or after any of
+// them, or that another image of a [Mixture] covers, is lost: it is the zero value. With a mixture,
+// the point belongs to the image itself; use [Draw.Of] for points of partners.
 //
-// A point moves as a corner of [Draw.Box] does.
+// Points move as the corners of [Draw.Box] do.
 func (d Draw) Point(p Point, w, h int) (moved Point, shown bool) {
 	d = d.Of(0, w, h)
 	shown = p.in(w, h)

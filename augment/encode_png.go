@@ -29,6 +29,6 @@ func appendPNG(dst []byte, im png.Pixels) ([]byte, error) {
 	return out, nil
 }
 
-// PNGEncoder names what [AppendPNG]'s bytes depend on besides the pixels, such as "png tfrec 1". It
-// changes when the bytes do.
+// PNGEncoder names everything except the pixels that determines the bytes of [AppendPNG], such as
+// "png tfrec 1". It changes when the bytes do.
 func PNGEncoder() string { return png.EncoderName }

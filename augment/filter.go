@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Filter is how the pixels around a position are weighted. The zero value is Bilinear.
+// Filter selects the weights of the pixels around a position. The zero value is Bilinear.
 type Filter uint8
 
 // The filters, in the words of tf.image.resize.
@@ -45,11 +45,11 @@ func ParseFilter(name string) (Filter, error) {
 	return 0, fmt.Errorf("unknown filter %q: want %s", name, strings.Join(filterNames[:], ", "))
 }
 
-// valid says whether f is one of the filters above.
+// valid reports whether f is one of the filters above.
 func (f Filter) valid() bool { return int(f) < len(filterNames) }
 
-// kernel returns the weight of a pixel at a distance and how far it reaches, in
-// pixels, for the filters that are made of one.
+// kernel returns the kernel of a filter and its reach in pixels, for the filters that have one.
+// weigh returns the weight of a pixel at a distance.
 func (f Filter) kernel() (weigh func(float64) float64, reach float64) {
 	switch f {
 	case Bicubic:

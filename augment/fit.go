@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Fit is how an image is fitted to a target of another shape. The zero value is Stretch.
+// Fit selects how an image is fitted to a target of another shape. The zero value is Stretch.
 type Fit uint8
 
 // The ways to fit an image of any shape to a target of Width x Height.
@@ -46,11 +46,11 @@ func ParseFit(name string) (Fit, error) {
 	return 0, fmt.Errorf("unknown fit %q: want %s", name, strings.Join(fitNames[:], ", "))
 }
 
-// ResizeSpec says how images are resized. Either Width and Height or Square is set.
+// ResizeSpec configures a resize. Either Width and Height or Square is set.
 type ResizeSpec struct {
 	// Width and Height are the target, in pixels, 1 to [MaxSide].
 	Width, Height int
-	// Fit is how images of another shape than the target's are fitted.
+	// Fit selects how images of another shape than the target's are fitted.
 	Fit Fit
 	// Square resizes the shorter side to this length and cuts a square of it from the middle, as
 	// torchvision's Resize(N) and CenterCrop(N) do. It replaces Width, Height and Fit. 0: none.
@@ -59,11 +59,11 @@ type ResizeSpec struct {
 	// keep the size of an image that they would have to enlarge. Crop and Square then cut it to the
 	// target, so the result may be smaller; Pad still puts it in the middle of the target.
 	NoUpscale bool
-	// Filter is that of [Resize], and NoAntialias is without its antialias.
+	// Filter is the filter of [Resize]. NoAntialias turns its antialias off.
 	Filter      Filter
 	NoAntialias bool
-	// PadColor is what Pad fills with, in RGB; grayscale images get its
-	// luminance. The zero value is black.
+	// PadColor is the RGB colour of the padding; grayscale images get its luminance. The zero value
+	// is black.
 	PadColor [3]uint8
 }
 
@@ -117,15 +117,13 @@ func (s ResizeSpec) Validate() error {
 	return checkTarget(s.Square, s.Square)
 }
 
-// Geometry is what a [ResizeSpec] makes of images of one size, in pixels: the
-// whole image is resized to ScaledWidth x ScaledHeight, of which a window is
-// kept and put on a canvas.
+// Geometry describes a resize by [ResizeSpec] of images of one size, in pixels: the whole image is
+// resized to ScaledWidth x ScaledHeight, and a window of that is put on a canvas.
 type Geometry struct {
-	// ScaledWidth and ScaledHeight are what the whole image would be
-	// resized to.
+	// ScaledWidth and ScaledHeight are the size of the whole image after the resize.
 	ScaledWidth, ScaledHeight int
-	// CropX and CropY are where the window begins in that, WindowWidth and
-	// WindowHeight how large it is.
+	// CropX and CropY are the position of the window in the resized image, WindowWidth and
+	// WindowHeight its size.
 	CropX, CropY, WindowWidth, WindowHeight int
 	// Width and Height are the size of the result, PadX and PadY the position of the window in it.
 	Width, Height, PadX, PadY int
@@ -176,7 +174,7 @@ func (s ResizeSpec) Geometry(w, h int) Geometry {
 	return g
 }
 
-// wider says whether a shape is wider than another.
+// wider reports whether a shape is wider than another.
 func wider(w, h, thanW, thanH int) bool {
 	return int64(w)*int64(thanH) > int64(thanW)*int64(h)
 }
@@ -215,10 +213,10 @@ func cropStart(surplus int) int {
 //	1.10 times    38.5 dB, 42.0     1.75 times    43.7 dB, 47.0
 //	1.25 times    40.2 dB, 43.7     2.00 times    45.9 dB, 48.3
 //
-// Bicubic and Lanczos3 are like it, and Area gives 36.9 dB, 40.1 at 1.5 times and
-// 43.3 dB, 46.2 at 2.6. So 41 dB may be relied on for photographs of 1280 pixels
-// or more; those of 320, reduced as much, keep 33. At one and a half times 5120 x
-// 2880 for 224 is still decoded at 1/8, and 2560 x 1600 at 1/4.
+// Bicubic and Lanczos3 are like it, and Area gives 36.9 dB, 40.1 at 1.5 times and 43.3 dB, 46.2 at
+// 2.6. So photographs of 1280 pixels or more keep at least 41 dB; photographs of 320 pixels,
+// reduced as much, keep 33. At one and a half times 5120 x 2880 for 224 is still decoded at 1/8,
+// and 2560 x 1600 at 1/4.
 func (s ResizeSpec) MinDecode(w, h int) (minW, minH int) {
 	if s.Filter == Nearest || s.NoAntialias && s.Filter != Area {
 		return 0, 0

@@ -45,8 +45,8 @@ func (s ResizeSpec) Render(dst, src *Image, g Geometry, scratch *Scratch) error 
 	return nil
 }
 
-// wholeOf is what a reduced image is a part of. It is the zero value for one
-// that isn't reduced, or not in a way that decoding does it.
+// wholeOf returns the full image that src is a reduced version of. It returns the zero value if src
+// isn't reduced, or not as decoding reduces images.
 func (g Geometry) wholeOf(src *Image) wholeImage {
 	for denom := 2; denom <= 8; denom *= 2 {
 		if src.Width == (g.SourceWidth+denom-1)/denom && src.Height == (g.SourceHeight+denom-1)/denom {
@@ -74,7 +74,7 @@ func (g Geometry) check() error {
 	return nil
 }
 
-// pad fills dst with the colour for what the window leaves free.
+// pad fills dst with the padding colour.
 func (s ResizeSpec) pad(dst *Image) {
 	if dst.Channels == 1 {
 		fill(dst.Pix, []uint8{luminance(s.PadColor[0], s.PadColor[1], s.PadColor[2])})

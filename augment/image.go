@@ -15,8 +15,8 @@ type Image struct {
 	Stride int
 }
 
-// Reset makes the image w by h pixels of the given channels with rows close together. It reuses the
-// memory when that is large enough; what the pixels hold then is undefined.
+// Reset makes im an image of w by h pixels with the given channels and no gap between rows. It
+// reuses the memory if it is large enough; the pixels are then undefined.
 func (im *Image) Reset(w, h, channels int) {
 	n := w * h * channels
 	if cap(im.Pix) < n {

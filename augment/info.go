@@ -9,33 +9,34 @@ import (
 	"github.com/tfrec/tfrec/internal/jpeg"
 )
 
-// Info is what an image's header says.
+// Info describes an image by its header.
 type Info struct {
 	Format        Format
 	Width, Height int // in pixels, as stored: before orientation
-	Channels      int // 1 or 3: what Decode gives when asked for 0
-	// Orientation is EXIF's: 1 upright, 2 mirrored, 3 upside down, 4 that mirrored, 5 to 8
-	// on their sides; 1 when the image says nothing or nonsense.
+	Channels      int // 1 or 3: the channels of Decode if 0 is requested
+	// Orientation is EXIF's: 1 upright, 2 mirrored, 3 upside down, 4 upside down and mirrored, 5 to
+	// 8 on their sides; 1 if the image has no valid orientation.
 	Orientation int
-	// Keepable says that this is an RGB or grayscale JPEG or PNG without transparency, of any depth,
-	// in a coding that every decoder reads: its bytes may be stored as they are.
+	// Keepable reports whether this is an RGB or grayscale JPEG or PNG without transparency, of any
+	// depth, in a coding that every decoder reads: its bytes may be stored unchanged.
 	Keepable bool
-	// Deep says that samples have more than 8 bits. Decode gives the upper 8 of them, and
+	// Deep reports whether samples have more than 8 bits. Decode returns the upper 8 of them, and
 	// [Codec.AppendDeepPNG] 16.
 	Deep bool
-	// Floats says that samples are floats. Decode gives 8 bits of them, by [CodecOptions.FloatRange].
+	// Floats reports whether samples are floats. Decode converts them to 8 bits by
+	// [CodecOptions.FloatRange].
 	Floats bool
-	// Alpha says that the image has an alpha channel or a transparent colour: some pixels may be
-	// transparent.
+	// Alpha reports whether the image has an alpha channel or a transparent colour: some pixels may
+	// be transparent.
 	Alpha bool
-	// Mask says that [Codec.DecodeMask] reads the image: a grayscale PNG with 8 bits a sample or less
-	// and no transparency, or a PNG with a palette.
+	// Mask reports whether [Codec.DecodeMask] reads the image: a grayscale PNG with 8 bits a sample
+	// or less and no transparency, or a PNG with a palette.
 	Mask bool
-	// Usual says, from the header alone, that backends with a decoder may decode the image: a JPEG
-	// of up to 67 million pixels (2^26), baseline in one scan or progressive, 8 bits, gray or YCbCr
-	// with subsampling 420, 422, 440 or 444, with Huffman tables of its own and 8-bit quantisation
-	// tables, of any orientation. All others are for the codec: other formats, 411 and odd
-	// subsamplings, CMYK, YCCK and stored RGB, arithmetic coding, frames of motion JPEG.
+	// Usual reports, from the header alone, whether backends with a decoder may decode the image: a
+	// JPEG of up to 67 million pixels (2^26), baseline in one scan or progressive, 8 bits, gray or
+	// YCbCr with subsampling 420, 422, 440 or 444, with its own Huffman tables and 8-bit
+	// quantisation tables, of any orientation. The codec decodes all others: other formats, 411 and
+	// odd subsamplings, CMYK, YCCK and stored RGB, arithmetic coding, frames of motion JPEG.
 	Usual bool
 
 	tensorFlow bool  // see TensorFlow
@@ -68,14 +69,14 @@ const (
 	pixelsPerFaxByte = 1 << 16
 )
 
-// header is what is read before pixels are.
+// header holds everything that is read before the pixels.
 type header struct {
 	Info
 	jpeg    jpeg.Header
 	png     pngHeader
 	webp    webpFile
 	bmp     bmpHeader
-	perByte int64 // pixels that a byte of the file may stand for; 0: any
+	perByte int64 // the most pixels per byte of the file; 0: no limit
 }
 
 // Stat reads an image's header. It needs little memory, and checks the limits on sides and pixels.

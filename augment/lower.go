@@ -65,9 +65,9 @@ type lowering struct {
 	// wrote is the operation that alone made all of the image, to be changed
 	// where a flip follows; or -1.
 	wrote int
-	// whole says that the image is all of a buffer, in the order of an Image.
+	// whole reports whether the image fills a buffer in the layout of an Image.
 	whole bool
-	// huge says that rows, or their number, are more than operations can have.
+	// huge reports whether the rows, or their number, exceed the limits of operations.
 	huge bool
 }
 
@@ -117,8 +117,8 @@ func (l *lowering) result(v raster.View, to []byte, row, rows int) {
 	b.Region, b.Pix, b.Row, b.Rows, b.Stride = raster.Result, to, row, rows, row
 }
 
-// pixels writes the operations that make the image in pixels; planes are those of a task that
-// begins with planes, or the decoded ones.
+// pixels writes the operations that compute the image's pixels. planes are the planes of a task
+// that begins with planes, or the decoded ones.
 func (l *lowering) pixels(t *Task, planes *Planes) error {
 	steps := t.Draw.Steps
 	switch {

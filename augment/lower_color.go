@@ -6,7 +6,7 @@ import "github.com/tfrec/tfrec/internal/raster"
 // as the CPU makes them; those that follow from the image are made where it is.
 func (l *lowering) recolor(steps []Step) error {
 	r := recoloring{from: &Image{Channels: l.channels}}
-	var made raster.Address // a table after those of r, made of the image
+	var made raster.Address // a table computed from the image, after the tables of r
 	each := false           // whether it has one for each channel
 	flush := func() {
 		l.recolorParts(r.parts, made, each)
@@ -46,7 +46,7 @@ func (l *lowering) recolor(steps []Step) error {
 	return nil
 }
 
-// looksUp says whether a colour step that follows from parameters alone is a table.
+// looksUp reports whether a colour step with fixed parameters is a table.
 func looksUp(s Step) bool {
 	switch s.(type) {
 	case Saturation, Hue, Grayscale:
@@ -82,8 +82,8 @@ func (l *lowering) levels(o raster.Op, of raster.Kind, parts []colorPart) raster
 	return table
 }
 
-// recolorParts writes what is to be done to each pixel. The table that was made comes after that of
-// the only part, or alone.
+// recolorParts writes the operations that recolour each pixel. The table at made, if any, follows
+// the table of the only part, or is used alone.
 func (l *lowering) recolorParts(parts []colorPart, made raster.Address, each bool) {
 	if len(parts) == 0 && made == 0 {
 		return

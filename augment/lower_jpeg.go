@@ -2,8 +2,8 @@ package augment
 
 import "github.com/tfrec/tfrec/internal/raster"
 
-// decode has the processor decode a JPEG, and returns its planes, which have sizes and no samples;
-// those of grayscale have luma alone.
+// decode adds a JPEG to the program for the processor to decode, and returns its planes, which have
+// sizes but no samples. Grayscale planes have only luma.
 func (l *lowering) decode(j *taskJPEG) *Planes {
 	coded := &l.p.Coded
 	coded.Data = j.data

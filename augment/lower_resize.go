@@ -5,10 +5,10 @@ import (
 	"github.com/tfrec/tfrec/internal/raster"
 )
 
-// passes is how many stages a resize has.
+// passes is the number of stages of a resize.
 const passes = 2
 
-// render is [ResizeSpec.Render] of the image.
+// render lowers [ResizeSpec.Render] of the image.
 func (l *lowering) render(s *ResizeSpec, g Geometry) error {
 	im := Image{Width: l.width, Height: l.height}
 	if !s.Filter.valid() || im.Width > MaxSourceSide || im.Height > MaxSourceSide || g.check() != nil {
@@ -251,8 +251,8 @@ func (l *lowering) convertBox(src *Planes, x, y, w, h int) {
 	l.convertPart(l.view, src, x, y, w, h)
 }
 
-// convertPart converts a part of an image in planes: jpeg.Planar.RGBOf. Of the chroma it
-// sends what the part is interpolated with, too.
+// convertPart converts a part of an image in planes, as jpeg.Planar.RGBOf does. It also sends the
+// chroma around the part, for the interpolation.
 func (l *lowering) convertPart(dst raster.View, src *Planes, x, y, w, h int) {
 	sub, _ := src.sampling()
 	fx, fy := sub.Factors()

@@ -41,7 +41,8 @@ func (t nearestTable) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// positionsTable says which pixel of n a position that grows step by step falls on, -1 for none.
+// positionsTable maps positions, from at in steps of step, to pixels 0 to n-1, or -1 outside of
+// them.
 type positionsTable struct {
 	at, step float64
 	n, size  int

@@ -9,19 +9,19 @@ import (
 // Mix configures how the images of a batch are mixed with one another, and their labels with them:
 // by MixUp, a weighted sum of two images (Zhang et al.: mixup: Beyond Empirical Risk Minimization,
 // 2017), or by CutMix, a box of one image in the other (Yun et al.: CutMix: Regularization Strategy
-// to Train Strong Classifiers with Localizable Features, 2019). What is drawn has the distribution
-// of torchvision.transforms.v2.MixUp and CutMix. The zero value mixes nothing.
+// to Train Strong Classifiers with Localizable Features, 2019). The draws have the distribution of
+// torchvision.transforms.v2.MixUp and CutMix. The zero value mixes nothing.
 type Mix struct {
 	// MixUp and CutMix are the alpha of each method: it draws from Beta(alpha, alpha). 0.001 to
-	// 1000; 0 for without that method. If both are given, each batch draws one of the two with equal
+	// 1000; 0 turns the method off. If both are given, each batch draws one of the two with equal
 	// probability.
 	MixUp, CutMix float64
 }
 
-// MixDraw is what a [Mix] decided for one batch.
+// MixDraw is the decision of a [Mix] for one batch.
 type MixDraw struct {
-	// Lambda is the share of an image, and of its label, in the mixture, from 0 to 1; that of the
-	// other image is 1 - Lambda. With CutMix it is the share of the area outside of the Box.
+	// Lambda is the share of an image, and of its label, in the mixture, from 0 to 1; the other
+	// image has the share 1 - Lambda. With CutMix it is the share of the area outside of the Box.
 	Lambda float64
 	// Box, in pixels, is replaced by CutMix. It is empty for MixUp, and for a CutMix that changes
 	// nothing, whose Lambda is 1.
@@ -39,7 +39,7 @@ func (m Mix) Validate() error {
 }
 
 // Draw returns how a batch of images of w by h pixels is mixed. It depends only on the arguments
-// and is independent of what a [Policy] draws from them.
+// and is independent of the draws of a [Policy] with the same arguments.
 func (m Mix) Draw(seed uint64, key string, epoch, w, h int) MixDraw {
 	if m == (Mix{}) {
 		return MixDraw{Lambda: 1}

@@ -7,9 +7,8 @@ import (
 	"slices"
 )
 
-// Normalize says how samples become numbers: (x/255 - Mean) / Std for each
-// channel. Its zero value leaves them at x/255, from 0 to 1: a Std of 0 counts
-// as 1. Grayscale images use the first of each.
+// Normalize maps samples to numbers, (x/255 - Mean) / Std for each channel. The zero value maps
+// them to x/255, from 0 to 1: a Std of 0 counts as 1. Grayscale images use the first value of each.
 type Normalize struct {
 	Mean, Std [3]float32
 }
@@ -27,9 +26,8 @@ func (n Normalize) Validate() error {
 	return nil
 }
 
-// Of returns what a sample of a channel becomes: x/255 rounded to float32, less
-// the mean, rounded, divided by the deviation, rounded, as NumPy and
-// torchvision compute it.
+// Of returns the number for a sample of a channel: x/255 rounded to float32, minus the mean,
+// rounded, divided by the deviation, rounded, as NumPy and torchvision compute it.
 func (n Normalize) Of(x uint8, channel int) float32 {
 	v := float32(float32(x)/255) - n.Mean[channel]
 	if n.Std[channel] == 0 {

@@ -26,9 +26,9 @@ type Parameter struct {
 	Name string `json:"name"`
 	// Default is its value as it would be written; "" when it must be given.
 	Default string `json:"default"`
-	// Allowed says which values there are, and their unit where they have one.
+	// Allowed describes the allowed values, and their unit if they have one.
 	Allowed string `json:"allowed"`
-	// About says what it is.
+	// About describes the parameter.
 	About string `json:"about"`
 }
 
@@ -50,7 +50,7 @@ type definition struct {
 	name, kind, about, torchvision string
 	// parameters in the order of arguments without name. The last one is p.
 	parameters []parameter
-	// group says that the operation holds others.
+	// group reports whether the operation holds others.
 	group bool
 	// check looks at what parameters mean together: it returns the name of the
 	// wrong one and the reason, or "". It may be nil.

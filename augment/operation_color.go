@@ -105,7 +105,7 @@ func colorOperations() []*definition {
 	}
 }
 
-// factorStep draws a parameter and adds the step made of it.
+// factorStep draws a parameter and adds a step with it.
 func factorStep(name string, step func(float64) Step) func(settings, []*operation) sampler {
 	return func(s settings, _ []*operation) sampler {
 		factor := s.span(name)

@@ -1,7 +1,7 @@
 package augment
 
-// iouRounds bounds how often iou_crop draws an overlap for which it finds no crop. With the default
-// overlaps, one in 2,000 images for which there is no crop gets so far.
+// iouRounds limits how often iou_crop draws an overlap for which it finds no crop. With the default
+// overlaps, one in 2,000 images without a possible crop reaches it.
 const iouRounds = 50
 
 // iouCrop draws as torchvision's RandomIoUCrop does, which is SSD's: an overlap, and then boxes

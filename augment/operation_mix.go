@@ -67,8 +67,8 @@ func (o *operation) mixture(seed uint64, key string, copy, w, h int, partners []
 	return s
 }
 
-// weigh sets the weights of a mosaic of an image of w x h pixels: each image's share of what the
-// images cover.
+// weigh sets the weights in a mosaic of an image of w x h pixels: the share of each image in the
+// area that all images cover.
 func (s *Mixture) weigh(w, h int) {
 	var areas [4]float64
 	total := 0.0

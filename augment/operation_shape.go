@@ -137,9 +137,9 @@ func always(step Step) func(settings, []*operation) sampler {
 	}
 }
 
-// randomBox draws a box by the area, as a share of the image's, and the ratio
-// of width to height, as torchvision does. fits says which sizes will do. After
-// ten that don't, ok is false.
+// randomBox draws the area of a box, as a share of the image's, and its ratio of width to height,
+// as torchvision does. fits reports whether a size is acceptable. After ten sizes that are not, ok
+// is false.
 func (d *drawing) randomBox(scale, ratio span, fits func(w, h int) bool) (x, y, w, h int, ok bool) {
 	area := float64(float64(d.width) * float64(d.height))
 	for range 10 {

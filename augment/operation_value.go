@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// kind is how the value of a parameter is written, and what it means.
+// kind is the syntax and the meaning of a parameter's value.
 type kind uint8
 
 const (
@@ -29,14 +29,14 @@ const (
 // span is a closed interval.
 type span struct{ lo, hi float64 }
 
-// value is a parameter's value, in those of the fields that its kind needs.
+// value is a parameter's value. Its kind determines the fields that are set.
 type value struct {
 	x, y  span // a number is x.lo; a pair x.lo and y.lo
 	color [3]uint8
 	word  string // or a list, as formatList writes it
 }
 
-// parse reads a value. An error says what is allowed, not where it was.
+// parse reads a value. Errors name the allowed values, not the position.
 func (p *parameter) parse(text string) (v value, err error) {
 	if slices.Contains(p.words, text) {
 		v.word = text
@@ -256,10 +256,10 @@ func (p *parameter) join(list []string) (string, bool) {
 	return "", false
 }
 
-// refusal is the error that says what is allowed.
+// refusal returns the error that names the allowed values.
 func (p *parameter) refusal() error { return fmt.Errorf("%s: want %s", p.name, p.allowed()) }
 
-// allowed says what values there are.
+// allowed describes the allowed values.
 func (p *parameter) allowed() string {
 	number := "a number"
 	switch {
@@ -298,8 +298,7 @@ func (p *parameter) allowed() string {
 	return s + strings.Join(p.words, ", ")
 }
 
-// numberLength is how many bytes at the beginning of s are a decimal number; 0
-// when it doesn't begin with one.
+// numberLength returns the length of the decimal number at the beginning of s; 0 if there is none.
 func numberLength(s string) int {
 	n := 0
 	digits := func() (some bool) {

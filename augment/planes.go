@@ -54,7 +54,7 @@ func parseSampling(name string) (jpeg.Subsampling, error) {
 	return sub, err
 }
 
-// reset makes the planes those of an image of w by h pixels.
+// reset prepares the planes for an image of w by h pixels.
 func (p *Planes) reset(w, h int, sub jpeg.Subsampling) {
 	p.Subsampling, p.Width, p.Height, p.Denom = sub.String(), w, h, 1
 	p.Y.Reset(w, h, 1)

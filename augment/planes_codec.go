@@ -6,9 +6,9 @@ import (
 	"github.com/tfrec/tfrec/internal/jpeg"
 )
 
-// TakesPlanes reports whether [Codec.DecodePlanes] reads an image, which depends on its header and
-// the codec's options alone: an upright JPEG in YCbCr with Huffman coding and subsampling 420, 422,
-// 440 or 444. Info is what [Codec.Stat] of the same codec returned.
+// TakesPlanes reports whether [Codec.DecodePlanes] reads an image. This depends only on its header
+// and the codec's options: it must be an upright JPEG in YCbCr with Huffman coding and subsampling
+// 420, 422, 440 or 444. info must be from [Codec.Stat] of the same codec.
 func (c *Codec) TakesPlanes(info Info) bool {
 	return info.planar && info.Orientation == 1
 }

@@ -11,11 +11,11 @@ import (
 
 // planeStep is a step that can be the first one done to an image, while it is in planes.
 type planeStep interface {
-	// takesPlanes says whether it can be with its parameters.
+	// takesPlanes reports whether the step, with its parameters, can be applied to planes.
 	takesPlanes() bool
 	// minDecode is [ResizeSpec.MinDecode] for an image of w x h pixels.
 	minDecode(w, h int) (minW, minH int)
-	// part is which pixels of the image, of w x h, it looks at.
+	// part returns the pixels of the image, of w x h, that the step reads.
 	part(w, h int) image.Rectangle
 	// applyPlanes is Apply for planes, to RGB.
 	applyPlanes(dst *Image, src *Planes, scratch *Scratch) error
@@ -107,12 +107,12 @@ func (s ResizedCrop) minDecode(w, h int) (minW, minH int) {
 
 func (s ResizedCrop) part(w, h int) image.Rectangle { return image.Rect(s.X, s.Y, s.X+s.W, s.Y+s.H) }
 
-// ofWhole is how many pixels of the whole correspond to n of a part of it.
+// ofWhole converts n from pixels of a part to pixels of the whole.
 func ofWhole(n, whole, part int) int {
 	return int(min((int64(n)*int64(whole)+int64(part)-1)/int64(part), math.MaxInt32))
 }
 
-// applyPlanes brings all planes straight to the size of the result, and what comes of it to RGB.
+// applyPlanes resizes each plane to the size of the result and converts the planes to RGB.
 func (s ResizedCrop) applyPlanes(dst *Image, src *Planes, scratch *Scratch) error {
 	if err := s.validate(); err != nil {
 		return err
@@ -142,8 +142,7 @@ func (s ResizedCrop) applyPlanes(dst *Image, src *Planes, scratch *Scratch) erro
 	return nil
 }
 
-// boxAxes is how plane i of planes is resized: from which sample on, and what the
-// weights follow from.
+// boxAxes returns the resize of plane i of planes: its first sample, and the keys of the weights.
 func (s ResizedCrop) boxAxes(i int, src *Planes) (x, y int, across, down axisKey) {
 	fx, fy := src.Denom, src.Denom
 	if i > 0 {
@@ -156,8 +155,8 @@ func (s ResizedCrop) boxAxes(i int, src *Planes) (x, y int, across, down axisKey
 	return x, y, across, down
 }
 
-// boxAxis is one direction of the resize of n pixels from x on, of which per make a sample: the
-// first sample that has a part in them, and what the weights follow from.
+// boxAxis returns one direction of the resize of n pixels from x on, with per pixels to a sample:
+// the first sample that overlaps them, and the key of the weights.
 func (s ResizedCrop) boxAxis(x, n, per, to, channels int) (first int, k axisKey) {
 	first = x / per
 	k = axisKey{in: (x+n+per-1)/per - first, out: to, hi: to, filter: s.Filter, antialias: s.Antialias, channels: channels}

@@ -11,15 +11,15 @@ import (
 // picks pixels and must not pick luma and chroma of different ones.
 func (s ResizeSpec) TakesPlanes() bool { return s.Filter != Nearest }
 
-// RenderPlanes is [ResizeSpec.Render] for planes. The luma is resized as a gray image is, but for
-// the rounding between the two passes, whose order may differ. The chroma goes from the grid that
-// it has in src straight to the one that subsampling gives it in dst, each sample the mean of the
-// pixels that it represents, as if these had been computed: so sample centres are where JPEG has
-// them, also if a crop falls between the pixels of a sample, and padding contributes to the samples
-// at its border.
+// RenderPlanes is [ResizeSpec.Render] for planes. The luma is resized as a gray image is, except
+// for the rounding between the two passes, whose order may differ. The chroma is resized directly
+// from the sample grid of src to the grid of subsampling in dst: each sample is the mean of the
+// pixels that it represents, as if these had been computed. So sample centres are where JPEG has
+// them, even if a crop begins between the pixels of a sample, and padding contributes to the
+// samples at its border.
 //
-// g is what [ResizeSpec.Geometry] says of src.Width and src.Height. dst reuses its memory and
-// must not share it with src; scratch may be nil.
+// g must be [ResizeSpec.Geometry] of src.Width and src.Height. dst reuses its memory and must not
+// share it with src; scratch may be nil.
 func (s ResizeSpec) RenderPlanes(dst, src *Planes, g Geometry, subsampling string, scratch *Scratch) error {
 	if dst == src {
 		return errors.New("resize: the result must not be the source itself")
@@ -138,18 +138,18 @@ func (s *Scratch) resizePlane(dst, src *Image, across, down axisKey) {
 
 func mean(a, b uint8) uint8 { return uint8((uint32(a) + uint32(b) + 1) / 2) }
 
-// planeAxis is one direction of the resize of a plane: how its samples map to the pixels of the
-// image, before and after.
+// planeAxis is one direction of the resize of a plane. It relates the samples before and after to
+// the pixels of the image.
 type planeAxis struct {
 	in        int // samples of the source
-	size, per int // the image's pixels at full size, and how many of them a sample of the source stands for
-	step      int // pixels that a sample of the result stands for
-	// What [Geometry] says, in pixels: what the image is resized to, where its window begins
-	// in that and in the result, the window's size and the result's.
+	size, per int // the image's pixels at full size, and pixels per sample of the source
+	step      int // pixels per sample of the result
+	// Pixels of the [Geometry]: the size of the resized image, the start of the window in it and in
+	// the result, and the sizes of the window and the result.
 	scaled, crop, pad, window, total int
 }
 
-// planeAxes is how plane i of planes is resized to one of a subsampling.
+// planeAxes describes the resize of plane i of planes to a plane with a subsampling.
 func planeAxes(i int, src *Planes, g Geometry, to jpeg.Subsampling) (across, down planeAxis) {
 	fx, fy, tx, ty := 1, 1, 1, 1
 	if i > 0 {
@@ -171,13 +171,13 @@ func (a planeAxis) span() (at, n int) {
 	return at, (a.pad+a.window+a.step-1)/a.step - at
 }
 
-// halves says whether the first and the last of these stand for padding, too.
+// halves reports whether the first and the last sample also represent padding.
 func (a planeAxis) halves() (first, last bool) {
 	end := a.pad + a.window
 	return a.pad%a.step != 0, end%a.step != 0 && end < a.total
 }
 
-// key is what the weights follow from; channels are those of [axisKey].
+// key returns the key of the weights; channels are defined by [axisKey].
 func (a planeAxis) key(s ResizeSpec, channels int) axisKey {
 	k := axisKey{in: a.in, out: a.scaled, lo: a.crop, hi: a.crop + a.window, filter: s.Filter, antialias: !s.NoAntialias, channels: channels}
 	if a.step > 1 || a.size != a.in*a.per {

@@ -33,8 +33,8 @@ func (p *Policy) String() string {
 	return b.String()
 }
 
-// Draw decides what is done to an image of w x h pixels. It depends only on its arguments: the
-// seed, the image's key, the number of the variant, from 1, and the size. Other draws have no
+// Draw decides the steps for an image of w x h pixels. The result depends only on the arguments:
+// the seed, the image's key, the number of the variant, from 1, and the size. Other draws have no
 // influence. It is [Policy.DrawBoxes] for an image without objects.
 func (p *Policy) Draw(seed uint64, key string, copy, w, h int) Draw {
 	return p.DrawBoxes(seed, key, copy, w, h, nil)

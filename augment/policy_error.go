@@ -15,7 +15,7 @@ type SpecError struct {
 	Line, Column int
 	// Word is the word there; "" at the end.
 	Word string
-	// Reason says what is wrong with it and what is allowed.
+	// Reason describes the mistake and the allowed values.
 	Reason string
 }
 

@@ -6,16 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// Limits on what is read, so that no text takes more time or stack than it is
-// worth.
+// Limits on the input, which bound the time and the stack that a text takes.
 const (
 	maxSpec       = 1 << 20 // bytes
 	maxOperations = 1000
 	maxDepth      = 16
 )
 
-// call is an operation as it is written, before anyone asked whether there is
-// one of that name.
+// call is an operation as written. Its name may be unknown.
 type call struct {
 	name       word
 	arguments  []argument
@@ -38,7 +36,7 @@ type textReader struct {
 	count        int
 }
 
-// readText reads text that stands at a line and column of something larger.
+// readText reads text that begins at a line and column of a larger one.
 func readText(text string, line, column int) ([]call, error) {
 	r := &textReader{text: text, line: line, column: column}
 	if len(text) > maxSpec {
@@ -132,7 +130,7 @@ func (r *textReader) word() word {
 	return w
 }
 
-// rest is what of a word begins here.
+// rest returns the rest of the current word.
 func (r *textReader) rest() string {
 	s := r.text[r.at:]
 	if end := strings.IndexFunc(s, func(c rune) bool { return strings.ContainsRune(delimiters, c) || unicode.IsSpace(c) }); end >= 0 {
@@ -165,10 +163,10 @@ func (r *textReader) forward(n int) {
 	r.at += n
 }
 
-// here is a word that stands at this place.
+// here returns a word at the current position.
 func (r *textReader) here(text string) word { return word{text, r.line, r.column} }
 
-// found is what stands here, for an error: a word or else a delimiter.
+// found returns the next word or delimiter, for an error.
 func (r *textReader) found() word {
 	next := r.peek()
 	if w := r.here(r.rest()); w.text != "" {

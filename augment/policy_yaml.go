@@ -201,5 +201,5 @@ func argumentOf(n *yaml.Node) (a argument, err error) {
 	return a, a.value.wrong("want a value")
 }
 
-// maxList is how many elements the list of one value may have.
+// maxList is the maximum number of elements in the list of one value.
 const maxList = 16

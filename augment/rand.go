@@ -8,8 +8,8 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// random makes the numbers of one draw. What it makes of a seed, a key and a
-// copy is part of what a seed means and never changes: a test holds values of it.
+// random generates the numbers of one draw. Its results for a seed, a key and a copy define the
+// meaning of seeds and never change: a test compares some of them.
 type random struct{ pcg *rand.PCG }
 
 // randomFor seeds PCG-DXSM with XXH3-128 of the seed and the copy, both as 8

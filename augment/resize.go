@@ -11,8 +11,8 @@ import (
 const (
 	// MaxSide is the longest side of a resized image, in pixels.
 	MaxSide = 65535
-	// maxPixels is how many pixels a resized image may have, as many as
-	// [Codec] decodes by default.
+	// maxPixels is the maximum number of pixels of a resized image, equal to the default of
+	// [Codec].
 	maxPixels = 178956970
 	// MaxSourceSide is the longest side of an image that is decoded or resized, in pixels.
 	MaxSourceSide = 1 << 20
@@ -31,7 +31,7 @@ type Scratch struct {
 	wide   []int16 // the same where bytes would clip what overshoots
 	at     []int32 // where in a row of the source each pixel is taken from
 	planes Planes  // resized, before they are converted
-	drawn  Image   // what a draw made, before it is resized
+	drawn  Image   // the result of a draw, before the resize
 	steps  stepScratch
 }
 
@@ -49,24 +49,25 @@ func (s *Scratch) Trim() {
 
 var scratches = sync.Pool{New: func() any { return new(Scratch) }}
 
-// Resize makes dst the image src resized to w by h pixels. dst gets src's channels and reuses its
+// Resize sets dst to the image src resized to w by h pixels. dst gets src's channels and reuses its
 // memory; it must not share memory with src. Pixel centres are at halves, as in Pillow, TensorFlow
 // 2 and torchvision.
 //
 // With antialias, Bilinear, Bicubic and Lanczos3 give the bytes of Pillow 13's Image.resize, which
-// rounds and clips to bytes between its two passes. Without it they are tf.image.resize's: to make
+// rounds and clips to bytes between its two passes. Without it they follow tf.image.resize: to make
 // an image smaller, they use a few pixels around each position and skip the others. Area and
-// Nearest are tf.image.resize's, and antialias changes nothing for them. Compared with TensorFlow's
-// floats, rounded and clipped to bytes, Nearest is equal and all others are within one level.
-// TensorFlow's own antialias differs from Pillow's by the rounding and clipping in between: by one
-// level for Bilinear, and where the result overshoots between very unlike neighbours, in less than
-// a twentieth of the samples of noise, by up to 24 levels for Bicubic and 40 for Lanczos3.
+// Nearest follow tf.image.resize, and antialias changes nothing for them. Compared with
+// TensorFlow's floats, rounded and clipped to bytes, Nearest is equal and all others are within one
+// level. TensorFlow's own antialias differs from Pillow's by the rounding and clipping in between:
+// by one level for Bilinear, and where the result overshoots between very unlike neighbours, in
+// less than a twentieth of the samples of noise, by up to 24 levels for Bicubic and 40 for
+// Lanczos3.
 //
-// The sides of the result may be 1 to [MaxSide] pixels long, 178,956,970 in all,
-// those of the source 1,048,576.
+// Sides of the result may be 1 to [MaxSide] pixels long, with 178,956,970 pixels in all. Sides of
+// the source may be up to 1,048,576 pixels long.
 //
-// The arithmetic is in integers, with weights that are the same on every
-// architecture: so are the bytes.
+// The arithmetic is in integers, with the same weights on every architecture, so the bytes are the
+// same as well.
 func Resize(dst, src *Image, w, h int, f Filter, antialias bool) error {
 	s, free := ownScratch()
 	defer free()
@@ -146,7 +147,8 @@ func (s *Scratch) resize(dst, src *Image, to scaling) {
 	s.resizeAlong(dst, src, across, down)
 }
 
-// axes are what the weights of a source of some size follow from, for a window of w by h pixels.
+// axes returns the keys of the weights for a source of the given size and a window of w by h
+// pixels.
 func (to scaling) axes(width, height, w, h, channels int) (across, down axisKey) {
 	across = axisKey{in: width, out: to.width, lo: to.x, hi: to.x + w, filter: to.filter, antialias: to.antialias, channels: channels}
 	down = axisKey{in: height, out: to.height, lo: to.y, hi: to.y + h, filter: to.filter, antialias: to.antialias}
@@ -157,8 +159,7 @@ func (to scaling) axes(width, height, w, h, channels int) (across, down axisKey)
 	return across, down
 }
 
-// resizeAlong computes the pixels of dst, whose size is that of the windows of
-// the two axes.
+// resizeAlong computes the pixels of dst, which has the size of the windows of the two axes.
 func (s *Scratch) resizeAlong(dst, src *Image, across, down axisKey) {
 	switch {
 	case across.identity() && down.identity():
@@ -199,9 +200,9 @@ func (s *Scratch) both(dst, src *Image, across, down *axis) {
 	}
 }
 
-// downFirst says whether the vertical pass comes first: by the rule of Pillow
-// from version 13 on, where the height loses more than twice as many pixels as
-// the width does. It is a matter of speed, but which pass rounds first shows.
+// downFirst reports whether the vertical pass comes first. It follows the rule of Pillow from
+// version 13 on: the height loses more than twice as many pixels as the width. The rule is for
+// speed, but the order of the passes affects the rounding.
 func downFirst(across, down axisKey) bool {
 	lost := down.in - down.out/down.placed().step
 	return lost > 0 && lost > 2*(across.in-across.out/across.placed().step)

@@ -10,25 +10,26 @@ import (
 
 //go:generate sh -c "cd _generate && go run resize.go -out ../resize_amd64.s -stubs ../resize_stubs_amd64.go -pkg augment"
 
-// useAssembly says that the assembly runs here. Tests turn it off.
+// useAssembly reports whether the assembly runs here. Tests turn it off.
 var useAssembly = cpu.X86.HasAVX2
 
-// readBeyond is how many bytes after a row weighRGBAVX2 may read: it reads 16 where it needs 12.
+// readBeyond is the number of bytes after a row that weighRGBAVX2 may read: it reads 16 where it
+// needs 12.
 const readBeyond = 4
 
-// lowBits is how many bits of a weight go into the lower of its two parts.
+// lowBits is the number of bits in the lower of the two parts of a weight.
 const lowBits = 12
 
-// packed holds the weights of an axis as the assembly takes them: in two parts
-// of 16 bits, of which it multiplies two of the same part at a time.
+// packed holds the weights of an axis in the layout of the assembly: in two parts of 16 bits. The
+// assembly multiplies two weights of the same part at a time.
 type packed struct {
 	weights []int32
 	length  int // of the weights of a pixel
 	// Along rows every pixel has the same number of weights. Where its neighbours are at the end of
 	// the row, the first of them are zero, so that none belongs to a pixel after it.
 	first  []int32
-	blocks int  // that the weights of a pixel are made of, of four or, for gray, eight source pixels
-	five   bool // they are of five source pixels of RGB
+	blocks int  // of the weights of a pixel, for four source pixels each or, for gray, eight
+	five   bool // the weights are for five source pixels of RGB
 	nearby nearby
 }
 
@@ -58,8 +59,8 @@ func (p *packed) fill(a *axis, channels int) {
 	}
 }
 
-// pad packs the weights of a along rows: those of n source pixels each into length words: pairs of
-// the lower parts, then of the higher ones.
+// pad packs the weights of a along rows, n source pixels each, into length words: pairs of the
+// lower parts, then of the higher ones.
 func (p *packed) pad(a *axis, n, length, pairs int) {
 	if n > a.in {
 		return
@@ -86,11 +87,11 @@ func pack(dst, weights []int32, zeros, pairs int) {
 	}
 }
 
-// nearTable is how many bytes of tables eight pixels have for every two weights.
+// nearTable is the number of table bytes for eight pixels and two weights.
 const nearTable = 96
 
-// fillTables makes tables of which source pixels the weights of each eight pixels weigh, the lower
-// parts of the weights and the higher ones, for every two weights.
+// fillTables builds the tables. For each eight pixels and every two of their weights, they hold the
+// shuffles of the source pixels, the lower parts of the weights and the higher ones.
 func (p *nearby) fillTables(a *axis) {
 	n := len(a.first)
 	groups := len(p.starts) / 2

@@ -4,20 +4,21 @@ package augment
 
 import "encoding/binary"
 
-// useAssembly says that the assembly runs here. Tests turn it off.
+// useAssembly reports whether the assembly runs here. Tests turn it off.
 var useAssembly = true
 
-// readBeyond is how many bytes after a row weighRGBNEON may read: it reads 16 where it needs 12.
+// readBeyond is the number of bytes after a row that weighRGBNEON may read: it reads 16 where it
+// needs 12.
 const readBeyond = 4
 
-// packed holds the weights of an axis along rows as the assembly takes them. Those of whole rows
-// are taken as they are.
+// packed holds the weights of an axis along rows in the layout of the assembly. The weights of
+// whole rows need no packing.
 type packed struct {
 	// Every pixel has the same number of weights. Where its neighbours are at the end of the row,
 	// the first of them are zero, so that none belongs to a pixel after it.
 	weights []int32
 	first   []int32
-	blocks  int // that the weights of a pixel are made of, of four or, for gray, eight source pixels
+	blocks  int // of the weights of a pixel, for four source pixels each or, for gray, eight
 	nearby  nearby
 }
 
@@ -49,11 +50,11 @@ func (p *packed) fill(a *axis, channels int) {
 	}
 }
 
-// nearTable is how many bytes of tables eight pixels have for each weight.
+// nearTable is the number of table bytes for eight pixels and one weight.
 const nearTable = 64
 
-// fillTables makes tables of which source pixels the weights of each eight pixels weigh, 32 bits
-// each, and of the weights.
+// fillTables builds the tables. For each eight pixels and each of their weights, they hold the
+// shuffles of the source pixels to 32 bits each, and the weights.
 func (p *nearby) fillTables(a *axis) {
 	n := len(a.first)
 	groups := len(p.starts) / 2

@@ -2,8 +2,8 @@ package augment
 
 import "slices"
 
-// bandExtra is how many rows a band holds beyond those that one row of the
-// result needs, so that the rows it keeps are seldom moved to its front.
+// bandExtra is the number of rows that a band holds in addition to the rows that one row of the
+// result needs, so that kept rows are seldom moved to the front.
 const bandExtra = 16
 
 // band holds the rows, one after another, that have been resized horizontally
@@ -17,7 +17,7 @@ type band[T uint8 | int16] struct {
 	sparse bool
 }
 
-// reserve makes room for what the vertical pass needs.
+// reserve makes room for the rows that the vertical pass needs.
 func (b *band[T]) reserve(down *axis) {
 	_, b.end = down.span(0, len(down.first))
 	b.most = down.most + bandExtra

@@ -8,13 +8,13 @@ type nearby struct {
 	// starts are where the source pixels of each four begin. The last eight pixels may
 	// overlap those before.
 	starts []int32
-	// tables has for each eight pixels, for each of their weights or for every two, shuffles that
-	// say which source pixels they weigh, and the weights.
+	// tables hold the weights of each eight pixels, one or two per pixel at a time, and the
+	// shuffles that select their source pixels.
 	tables []uint8
 	steps  int // over the weights of a pixel
 }
 
-// nearSpan is how many source pixels a shuffle takes its bytes from.
+// nearSpan is the number of source pixels that a shuffle reads.
 const nearSpan = 16
 
 // fill packs the weights of a, or reports that they are too far apart.

@@ -2,10 +2,10 @@
 
 package augment
 
-// readBeyond is how many bytes after a row are read.
+// readBeyond is the number of bytes after a row that are read.
 const readBeyond = 0
 
-// packed has nothing to hold without assembly.
+// packed is empty without assembly.
 type packed struct{}
 
 func (packed) fill(*axis, int) {}

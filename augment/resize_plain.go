@@ -56,9 +56,8 @@ func (a *axis) weighRGB(dst, src []uint8) {
 	}
 }
 
-// Two sums of 32 bits in one word of 64: a product of the word with a weight,
-// negative or not, adds to both, and what the lower one borrowed is given back
-// when they are parted.
+// Two 32-bit sums share a 64-bit word. Adding the product of such a word and a weight, negative or
+// not, adds to both sums; a borrow of the lower sum is undone when they are split.
 const (
 	halves    = half | half<<32
 	evenBytes = 0x000000ff_000000ff

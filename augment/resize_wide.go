@@ -1,14 +1,14 @@
 package augment
 
-// Bicubic and Lanczos3 overshoot between unlike neighbours. Pillow clips that
-// to bytes between its two passes, TensorFlow, which works in floats, does not:
-// without antialias the rows in between are kept in 16 bits.
+// Bicubic and Lanczos3 overshoot between unlike neighbours. Pillow clips that to bytes between its
+// two passes; TensorFlow, which works in floats, does not. So without antialias the rows between
+// the passes have 16 bits.
 
-// wideBits is how many bits of fraction they have. The weights of a pixel sum
-// to less than 2 without their signs, so that 255 times that still fits.
+// wideBits is the number of fraction bits in these rows. The absolute weights of a pixel sum to
+// less than 2, so 255 times the sum still fits.
 const wideBits = 6
 
-// wide says whether they are.
+// wide reports whether the rows between the passes have 16 bits.
 func (k axisKey) wide() bool { return !k.antialias && (k.filter == Bicubic || k.filter == Lanczos3) }
 
 // wideBoth is both, with rows in 16 bits between the passes.

@@ -1,27 +1,26 @@
 package augment
 
-// Step is one operation with exact parameters: nothing about it is random. The fields of its type
-// are the parameters. The types are those of this package, such as [HFlip] and [Rotate]. A [Draw]
-// applies steps, and writes and reads them as JSON, so that a record can say what was done to its
-// image:
+// Step is one operation with exact parameters and no randomness. The fields of its type are the
+// parameters. All types are defined in this package, such as [HFlip] and [Rotate]. A [Draw] applies
+// steps, and writes and reads them as JSON, so that a record can document the changes to its image:
 //
 //	draw := augment.Draw{Steps: []augment.Step{augment.HFlip{}, augment.Rotate{Angle: 12.5}}}
 //	err := draw.Apply(&dst, &src, nil)
 //
-// A step is a pure function of its parameters and the image: the same bytes
-// on any machine. Its arithmetic is in integers, or every floating-point
-// product is converted explicitly so that no architecture fuses it.
+// A step is a pure function of its parameters and the image: the same bytes on any machine. Its
+// arithmetic is in integers, or every floating-point product is converted explicitly so that no
+// architecture fuses it.
 //
-// The bytes are those of torchvision.transforms.v2 on Pillow images, with Pillow 13, for operations
-// that it has. Exceptions are [GaussianBlur] and [Affine], where fewer than one sample in a
-// thousand may be off by one level, random samples ([GaussianNoise], the noise of [Erase]) and the
-// codec's ([JPEGArtefacts]). [ResizeTo] and [ResizedCrop] are as close to Pillow as [Resize].
+// The bytes equal torchvision.transforms.v2's on Pillow images, with Pillow 13, for operations that
+// it has. Exceptions are [GaussianBlur] and [Affine], where fewer than one sample in a thousand may
+// be off by one level, random samples ([GaussianNoise], the noise of [Erase]) and the pixels of the
+// codec ([JPEGArtefacts]). [ResizeTo] and [ResizedCrop] are as close to Pillow as [Resize].
 type Step interface {
 	// op is the operation's name in JSON and in a policy, such as "hflip".
 	op() string
 	// size returns the size of the result for an image of w x h pixels.
 	size(w, h int) (int, int)
-	// validate refuses parameters that the step cannot use.
+	// validate returns an error for parameters that the step cannot use.
 	validate() error
 	// apply makes dst the result for src, reusing dst's memory. dst and src
 	// must not share memory. src is not changed. Both have 1 or 3 channels;

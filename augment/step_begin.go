@@ -27,7 +27,7 @@ func begin[S Step](s S, dst, src *Image) error {
 	return nil
 }
 
-// checkResult bounds the memory that a step may ask for.
+// checkResult limits the size of a step's result.
 func checkResult(op string, w, h int) error {
 	if w < 1 || h < 1 || w > MaxSide || h > MaxSide || int64(w)*int64(h) > maxPixels {
 		return fmt.Errorf("%s to %dx%d pixels: want sides of 1 to %d and at most %d pixels in all", op, w, h, MaxSide, maxPixels)

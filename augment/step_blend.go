@@ -17,7 +17,7 @@ func (t *blender) fill(factor float64) {
 	}
 }
 
-// factor is what it was filled with.
+// factor returns the factor that t was filled with.
 func (t *blender) factor() float32 { return t[256] }
 
 // mix returns the level between a and b, or beyond b for a factor over 1.

@@ -11,8 +11,7 @@ import (
 // itself twice. (Where torchvision refuses a kernel that reaches across the
 // whole image, this mirrors again and again.)
 type GaussianBlur struct {
-	// Kernel is how many pixels are weighed along x and along y, both odd, 1
-	// to 255.
+	// Kernel is the number of pixels that are weighed along x and along y, both odd, 1 to 255.
 	Kernel [2]int `json:"kernel"`
 	// Sigma is the curve's standard deviation along x and along y, in pixels,
 	// 0.001 to 1000.
@@ -60,12 +59,12 @@ func (s GaussianBlur) apply(dst, src *Image, scratch *Scratch) error {
 	return nil
 }
 
-// bellBits is how many bits of fraction a weight of a blur has: with 8 of a
-// sample a sum fits into 32 bits.
+// bellBits is the number of fraction bits in a weight of a blur: with 8 bits of a sample a sum fits
+// into 32 bits.
 const bellBits = 24
 
-// appendBell appends the first half of the weights, up to and with the middle
-// one. Doubled but for the middle they sum to 1<<bellBits.
+// appendBell appends the first half of the weights, including the middle one. All weights, with the
+// first half mirrored, sum to 1<<bellBits.
 func appendBell(dst []uint32, size int, sigma float64) []uint32 {
 	half := size / 2
 	weigh := func(i int) float64 {

@@ -56,7 +56,7 @@ type ResizedCrop struct {
 	// Width and Height are the size of the result, 1 to [MaxSide].
 	Width  int `json:"width"`
 	Height int `json:"height"`
-	// Filter and Antialias are those of [Resize].
+	// Filter and Antialias are parameters of [Resize].
 	Filter    Filter `json:"filter"`
 	Antialias bool   `json:"antialias"`
 }
@@ -107,7 +107,7 @@ type ResizeTo struct {
 	// Width and Height are the size of the result, 1 to [MaxSide].
 	Width  int `json:"width"`
 	Height int `json:"height"`
-	// Filter and Antialias are those of [Resize].
+	// Filter and Antialias are parameters of [Resize].
 	Filter    Filter `json:"filter"`
 	Antialias bool   `json:"antialias"`
 }

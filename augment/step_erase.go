@@ -46,8 +46,7 @@ func (s Erase) apply(dst, src *Image, scratch *Scratch) error {
 	return nil
 }
 
-// fill writes random bytes, eight for each 64 bits; what the last ones have too
-// much is lost.
+// fill writes random bytes, eight for each 64 bits. It discards surplus bytes of the last 64 bits.
 func (s *splitMix) fill(row []uint8) {
 	for len(row) > 0 {
 		bits := s.next()

@@ -3,7 +3,7 @@ package augment
 // histogram counts the levels of each channel.
 type histogram [3][256]int
 
-// of counts those of an image as far as it is done.
+// of counts the levels of an image after the steps so far.
 func (h *histogram) of(r *recoloring) {
 	r.rows(func(row []uint8) {
 		if r.from.Channels == 1 {

@@ -25,10 +25,9 @@ func (s Hue) recolor(r *recoloring) {
 	}
 }
 
-// spoke is what HSV in 8 bits says of one hue: how far it is into its sixth of
-// the colour wheel, from 0 to 1, and which of four levels that sixth gives to
-// red, green and blue: 0 the largest, 1 the smallest, 2 one that falls within
-// the sixth, 3 one that rises.
+// spoke describes one hue of 8-bit HSV: its position in its sixth of the colour wheel, from 0 to 1,
+// and the levels that this sixth gives to red, green and blue: 0 is the largest, 1 the smallest, 2
+// one that falls within the sixth, 3 one that rises.
 type spoke struct {
 	at               float32
 	red, green, blue uint8
@@ -51,9 +50,8 @@ var wheel = func() (w [256]spoke) {
 	return w
 }()
 
-// turnHue converts to HSV, adds turn to the hue, modulo 256, and converts back,
-// in float32 and float64 where Pillow's src/libImaging/Convert.c does. It says what
-// turnRow does.
+// turnHue converts to HSV, adds turn to the hue, modulo 256, and converts back, in float32 and
+// float64 as Pillow's src/libImaging/Convert.c does. It is the reference for turnRow.
 func turnHue(r, g, b, turn uint8) (uint8, uint8, uint8) {
 	most, least := max(r, g, b), min(r, g, b)
 	saturation := saturationOf(most, least)
@@ -101,7 +99,7 @@ func saturationOf(most, least uint8) uint8 {
 	return uint8(float64(float64(float32(most-least)/float32(most)) * 255))
 }
 
-// nearest8 rounds what is between 0 and 255, halves up, without a branch that would be
+// nearest8 rounds v, from 0 to 255, with halves up, and without a branch that would be
 // mispredicted.
 func nearest8(v float64) uint8 {
 	n := int32(v)

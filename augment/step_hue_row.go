@@ -11,12 +11,12 @@ type hues struct {
 	place [6][256][256]uint8
 	// saturation is by the largest level and by that less the smallest.
 	saturation [256][256]uint8
-	// least is what becomes of the smallest level, by the largest and by saturation.
+	// least is the new smallest level, by the largest level and by saturation.
 	least [256][256]uint8
 	// part is the saturation from 0 to 1.
 	part [256]float32
-	// at and spokes are the wheel: how far a hue is into its sixth, and of which of four
-	// levels red, green and blue are, a byte each.
+	// at and spokes are the wheel: the position of a hue in its sixth, and the index, 0 to 3, of
+	// the levels of red, green and blue, a byte each.
 	at     [256]float32
 	spokes [256]uint32
 }
@@ -52,8 +52,8 @@ var hueTables = sync.OnceValue(func() *hues {
 	return t
 })
 
-// sixths is which sixth of the wheel a colour is in, by what is less: red than green, green than
-// blue, red than blue. Of equal levels the first counts as the larger.
+// sixths maps comparisons of red < green, green < blue and red < blue to the sixth of the wheel
+// that a colour is in. Of equal levels the first counts as the larger.
 var sixths = [8]uint8{0: 0, 2: 1, 1: 2, 5: 3, 6: 4, 7: 5}
 
 // turnRowPlain turns the hues of a row. dst may be src.
@@ -63,7 +63,7 @@ func (t *hues) turnRowPlain(dst, src []uint8, turn uint8) {
 		most, least := max(r, g, b), min(r, g, b)
 		spread := most - least
 		saturation := t.saturation[most][spread]
-		// The level in between is what is left of the sum.
+		// The middle level is the sum minus the other two levels.
 		below := 2*int(most) + int(least) - int(r) - int(g) - int(b)
 		red, green, blue := int(r), int(g), int(b)
 		sixth := sixths[uint(red-green)>>63|uint(green-blue)>>63<<1|uint(red-blue)>>63<<2]

@@ -15,7 +15,7 @@ const (
 	mosaic = "mosaic"
 )
 
-// mosaicFill is the level of a mosaic where there is no image, as in YOLO.
+// mosaicFill is the level of the background of a mosaic, as in YOLO.
 const mosaicFill = 114
 
 // Partner is an image that is mixed into another one.
@@ -27,10 +27,10 @@ type Partner struct {
 	// Width and Height are its size before Draw, upright, in pixels.
 	Width  int `json:"width"`
 	Height int `json:"height"`
-	// Draw is what is done to it before it is mixed. [Policy.DrawMixed] sets it.
+	// Draw is applied to the image before it is mixed. [Policy.DrawMixed] sets it.
 	Draw Draw `json:"ops"`
-	// Boxes are those of its objects, in pixels before Draw, which [Policy.DrawMixed] shows to
-	// iou_crop.
+	// Boxes are the boxes of the partner's objects, in pixels before Draw. [Policy.DrawMixed]
+	// passes them to iou_crop.
 	Boxes []Box `json:"-"`
 	// Image is the result of Draw, with as many channels as the image that it is mixed with. Only
 	// [Draw.Apply] needs it.
@@ -38,17 +38,17 @@ type Partner struct {
 }
 
 // Mixture is the [Step] that mixes partners into the image: by mixup or cutmix (see [Mix]), or by
-// mosaic, which puts the corners of four images together (Bochkovskiy et al.: YOLOv4, 2020; the
-// geometry and the fill are those of Ultralytics' Mosaic with the crop that follows it). Partners
-// are resized with Bilinear and antialias.
+// mosaic, which puts the corners of four images together (Bochkovskiy et al.: YOLOv4, 2020; with
+// the geometry and fill of Ultralytics' Mosaic and the crop that follows it). Partners are resized
+// with Bilinear and antialias.
 type Mixture struct {
 	// Method is "mixup", "cutmix" or "mosaic": the op in JSON.
 	Method string `json:"-"`
-	// Lambda is the weight of the image itself, 0 to 1. That of a mixup is its share of each pixel,
-	// and that of others its share of the pixels that show an image.
+	// Lambda is the weight of the image itself, 0 to 1. For a mixup it is the share of each pixel;
+	// otherwise it is the share of the pixels that show an image.
 	Lambda float64 `json:"lambda"`
-	// Box is what the partner of a cutmix, resized to the size of the image, replaces: x, y, width
-	// and height in pixels.
+	// Box is the area that the partner of a cutmix, resized to the size of the image, replaces: x,
+	// y, width and height in pixels.
 	Box [4]int `json:"box,omitzero"`
 	// Size is the width and height of a mosaic, 2 to [MaxSide], and Center where its images meet,
 	// x and y of 1 to Size-1. The longer side of each image becomes Size. The image itself is above
@@ -226,7 +226,7 @@ func (s Mixture) location(part, w, h, toW, toH int) (width, height, x, y int) {
 	return width, height, x, y
 }
 
-// steps returns what is done to a part of w x h pixels in a mixture of toW x toH, as other steps.
+// steps returns the steps for a part of w x h pixels in a mixture of toW x toH.
 func (s Mixture) steps(part, w, h, toW, toH int) []Step {
 	var steps []Step
 	width, height, x, y := s.location(part, w, h, toW, toH)

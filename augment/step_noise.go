@@ -7,8 +7,8 @@ import "sync"
 // the sum. The distribution is cut into 65,536 parts of the same probability: no
 // number is further than 4.2 standard deviations from the mean.
 type GaussianNoise struct {
-	// Mean and Sigma are those of the distribution, in parts of the full
-	// range of 255 levels; Mean is -10 to 10, Sigma 0 to 10.
+	// Mean and Sigma are the parameters of the distribution, as fractions of the full range of 255
+	// levels; Mean is -10 to 10, Sigma 0 to 10.
 	Mean  float64 `json:"mean"`
 	Sigma float64 `json:"sigma"`
 	// Seed distinguishes one noise from the next.
@@ -96,9 +96,8 @@ var normalQuantiles = sync.OnceValue(func() *[1 << 15]int16 {
 	return z
 })
 
-// splitMix makes random bits of a seed: Steele, Lea and Flood, "Fast Splittable
-// Pseudorandom Number Generators" (2014). What it makes is part of what a seed
-// means and never changes.
+// splitMix generates random bits from a seed: Steele, Lea and Flood, "Fast Splittable Pseudorandom
+// Number Generators" (2014). Its results define the meaning of seeds and never change.
 type splitMix uint64
 
 // next returns 64 bits.

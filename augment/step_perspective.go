@@ -3,13 +3,13 @@ package augment
 import "fmt"
 
 // Perspective tilts the image: its corners move, and lines stay straight. The size does not change.
-// The bytes are those of Pillow's Image.transform with PERSPECTIVE, and of torchvision's
-// perspective with startpoints [0, 0], [w, 0], [w, h] and [0, h] but for the rounding of its
-// coefficients to float32.
+// The bytes equal Pillow's Image.transform with PERSPECTIVE, and torchvision's perspective with
+// startpoints [0, 0], [w, 0], [w, h] and [0, h] except for the rounding of its coefficients to
+// float32.
 type Perspective struct {
-	// Corners are where the corners of the image go, in pixels of the result from its top left
-	// corner: the top left one, the top right one, the bottom right one and the bottom left one.
-	// They must be those of a convex quadrilateral, up to 1,000,000 pixels away.
+	// Corners are the new positions of the image's corners, in pixels from the top left corner of
+	// the result: top left, top right, bottom right and bottom left. They must form a convex
+	// quadrilateral, up to 1,000,000 pixels away.
 	Corners [4][2]int `json:"corners"`
 	// Filter is Nearest, Bilinear or Bicubic. The zero value is Bilinear, as in torchvision.
 	Filter Filter `json:"filter"`
@@ -39,13 +39,14 @@ func (s Perspective) validate() error {
 	return checkTransformFilter(s.op(), s.Filter)
 }
 
-// convex says whether all four turns from edge to edge are to the same side.
+// convex reports whether all four turns from edge to edge are in the same direction.
 func (s Perspective) convex() bool { return s.turns() == 4 || s.mirrors() }
 
 // mirrors reports whether the corners go around counter-clockwise, so that the image is mirrored.
 func (s Perspective) mirrors() bool { return s.turns() == -4 }
 
-// turns returns how many of the turns from edge to edge are clockwise more than counter-clockwise.
+// turns returns the number of clockwise turns from edge to edge minus the number of
+// counter-clockwise ones.
 func (s Perspective) turns() int {
 	turns := 0
 	for i := range 4 {
@@ -102,8 +103,8 @@ func (s Perspective) moveBox(b Box, w, h int) Box {
 	return around(points)
 }
 
-// tilt is what a perspective has more than an affine map: both coordinates are divided by
-// tilt[0]*x + tilt[1]*y + 1.
+// tilt extends an affine map to a perspective: both coordinates are divided by tilt[0]*x +
+// tilt[1]*y + 1.
 type tilt [2]float64
 
 func (t *tilt) at(x, y float64) float64 { return float64(t[0]*x) + float64(t[1]*y) + 1 }
@@ -135,7 +136,7 @@ func (s Perspective) forward() unitPerspective {
 	}
 }
 
-// constant is what the inverse is divided by so that its tilt ends with 1.
+// constant returns the divisor of the inverse, with which its tilt ends with 1.
 func (f *unitPerspective) constant() float64 {
 	m := &f.matrix
 	return float64(m[0]*m[4]) - float64(m[1]*m[3])

@@ -2,10 +2,10 @@ package augment
 
 import "fmt"
 
-// levels is what each of the 256 levels becomes.
+// levels holds the new level of each of the 256 levels.
 type levels [256]uint8
 
-// andThen makes each level what another table makes of it.
+// andThen applies another table to each level.
 func (t *levels) andThen(next *levels) {
 	for v, to := range t {
 		t[v] = next[to]
@@ -39,7 +39,7 @@ func (s Invert) recolor(r *recoloring) {
 // Posterize keeps the highest bits of each level and clears the others, as
 // Pillow's ImageOps.posterize.
 type Posterize struct {
-	// Bits is how many bits are kept, 0 to 8.
+	// Bits is the number of bits that are kept, 0 to 8.
 	Bits int `json:"bits"`
 }
 
@@ -121,7 +121,7 @@ func (s Gamma) apply(dst, src *Image, scratch *Scratch) error {
 func (s Gamma) recolor(r *recoloring) {
 	var t levels
 	for v := range t {
-		// The 0.999 lets only what is a whole 1 become 255, and the fraction be cut off.
+		// With 0.999, only a whole 1 becomes 255, and the conversion may truncate.
 		t[v] = uint8(min(float64(float64(255.999*s.Gain)*pow(float64(v)/255, s.Gamma)), 255))
 	}
 	r.look(&t)

@@ -1,18 +1,18 @@
 package augment
 
 // Consecutive colour steps are done together: all of them are applied to a row while it is in the
-// cache, and steps that are tables are combined into one table. The bytes are those of one step
-// after the other.
+// cache, and steps that are tables are combined into one table. The bytes equal the result of one
+// step after the other.
 
-// colorStep is a step that makes each pixel from the one in its place, once it knows what it has
-// to know of the whole image.
+// colorStep is a step that computes each pixel from the one in its place, after it has read what it
+// needs from the whole image.
 type colorStep interface {
 	Step
-	// recolor adds what the step does to r.
+	// recolor adds the step to r.
 	recolor(r *recoloring)
 }
 
-// recoloring is what is still to be done to an image.
+// recoloring holds the pending changes to an image.
 type recoloring struct {
 	from, to *Image // from is to once rows have been written
 	parts    []colorPart
@@ -31,7 +31,7 @@ type colorPart struct {
 	turn   uint8
 }
 
-// colorOperation is what pixels go through after their samples were looked up.
+// colorOperation is an operation on pixels after the lookup of their samples.
 type colorOperation uint8
 
 const (
@@ -55,8 +55,8 @@ func applyColor[S colorStep](s S, dst, src *Image, scratch *Scratch) error {
 	return nil
 }
 
-// recolor makes dst what the steps, which are all colour steps, make of src. With an error it
-// says which of them it is about.
+// recolor applies the steps, which must all be colour steps, to src and stores the result in dst.
+// With an error it returns the index of the step that failed.
 func (s *Scratch) recolor(dst, src *Image, steps []Step) (failed int, err error) {
 	if err := begin(steps[0].(colorStep), dst, src); err != nil {
 		return 0, err
@@ -81,7 +81,7 @@ func (r *recoloring) start(dst, src *Image) {
 	r.row, r.gray = room(r.row, src.Width*src.Channels), room(r.gray, src.Width)
 }
 
-// finish does what is left to be done.
+// finish applies the pending changes.
 func (r *recoloring) finish() {
 	if len(r.parts) > 0 || r.from != r.to {
 		r.write(func([]uint8) {})
@@ -165,7 +165,7 @@ func (r *recoloring) apply(dst, src []uint8) {
 	}
 }
 
-// write does what is still to be done, and shows each row that comes of it.
+// write applies the pending changes and passes each resulting row to show.
 func (r *recoloring) write(show func(row []uint8)) {
 	for y := range r.to.Height {
 		row := r.to.Row(y)
@@ -175,8 +175,9 @@ func (r *recoloring) write(show func(row []uint8)) {
 	r.from, r.parts = r.to, r.parts[:0]
 }
 
-// rows shows the rows of the image as far as it is done: to a step that has to know all of them.
-// What is more than looking up is written first, so that it is done once.
+// rows passes the rows of the image, after the steps so far, to a step that has to know all of
+// them. If the pending changes are more than a lookup, it writes them first, so that they are
+// applied only once.
 func (r *recoloring) rows(show func(row []uint8)) {
 	for i := range r.parts {
 		if r.parts[i].then != colorNone {

@@ -88,8 +88,8 @@ func (s Rotate) positive() float64 {
 	return angle
 }
 
-// matrix says where the pixels of the result come from, and its size, in the
-// steps of Pillow's Image.rotate.
+// matrix returns the map from the result to the source, and the size of the result, in the steps of
+// Pillow's Image.rotate.
 func (s Rotate) matrix(w, h int) (m matrix, width, height int) {
 	sin, cos := sinCos(-radians(s.positive()))
 	sin, cos = round15(sin), round15(cos)
@@ -114,14 +114,14 @@ func (s Rotate) matrix(w, h int) (m matrix, width, height int) {
 	return m, width, height
 }
 
-// Affine rotates, shears, scales and then moves the image, which keeps its size. The bytes are
-// those of torchvision's affine on Pillow images.
+// Affine rotates, shears, scales and then moves the image, which keeps its size. The bytes equal
+// torchvision's affine on Pillow images.
 type Affine struct {
 	// Angle is in degrees, clockwise (unlike [Rotate]'s).
 	Angle float64 `json:"angle"`
-	// Translate is how far the image moves to the right and down, in pixels.
+	// Translate is the distance that the image moves to the right and down, in pixels.
 	Translate [2]int `json:"translate"`
-	// Scale is how much larger the image gets, 0.0001 to 10000; 1 keeps it.
+	// Scale is the enlargement, 0.0001 to 10000; 1 keeps the size.
 	Scale float64 `json:"scale"`
 	// Shear is in degrees, along x and along y, between -90 and 90.
 	Shear [2]float64 `json:"shear"`

@@ -2,7 +2,7 @@ package augment
 
 import "slices"
 
-// stepScratch is what steps keep in a [Scratch] from image to image.
+// stepScratch is the memory that steps keep in a [Scratch] from image to image.
 type stepScratch struct {
 	draw    [2]Image // between the steps of a draw
 	mixed   Image    // a part of a mixture, resized
@@ -10,14 +10,13 @@ type stepScratch struct {
 	columns []uint32 // rows blurred horizontally
 	weights [2][]uint32
 	at      []int32  // where the pixels of a row, or of a column, come from
-	bytes   []byte   // an image encoded, or a row with what is mirrored at its ends
+	bytes   []byte   // an encoded image, or a row mirrored at its ends
 	totals  []uint64 // a row blurred both ways
 
 	recoloring recoloring
 }
 
-// orOwn returns scratch, or one from the pool when it is nil, and what gives it
-// back.
+// orOwn returns scratch, or one from the pool if it is nil, and a function that gives it back.
 func (s *Scratch) orOwn() (*Scratch, func()) {
 	if s != nil {
 		return s, func() {}
@@ -33,7 +32,7 @@ func ownScratch() (*Scratch, func()) {
 	}
 }
 
-// size is how many bytes it keeps.
+// size returns the number of bytes that it keeps.
 func (s *stepScratch) size() int {
 	n := cap(s.mixed.Pix) + 2*cap(s.sums) + 4*(cap(s.columns)+cap(s.weights[0])+cap(s.weights[1])+cap(s.at)) + cap(s.bytes) + 8*cap(s.totals)
 	for i := range s.draw {

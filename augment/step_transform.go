@@ -5,14 +5,14 @@ import (
 	"math"
 )
 
-// matrix says where in the source a place of the result comes from, both in
-// pixels from the top left corner:
+// matrix maps a place in the result to a place in the source, both in pixels from the top left
+// corner:
 //
 //	x' = m[0]*x + m[1]*y + m[2]
 //	y' = m[3]*x + m[4]*y + m[5]
 type matrix [6]float64
 
-// at returns where a place comes from.
+// at maps a place in the result to the source.
 func (m *matrix) at(x, y float64) (float64, float64) {
 	return float64(m[0]*x) + float64(m[1]*y) + m[2], float64(m[3]*x) + float64(m[4]*y) + m[5]
 }
@@ -44,7 +44,7 @@ func transform(dst, src *Image, m *matrix, f Filter, color [3]uint8, s *stepScra
 	}
 }
 
-// inside says whether a place is in an image, and what isn't a number isn't.
+// inside reports whether a place is in an image. NaN is not.
 func inside(at float64, size int) bool { return at >= 0 && at < float64(size) }
 
 // transformScale takes the nearest pixels where rows stay rows and columns
@@ -72,7 +72,7 @@ func transformScale(dst, src *Image, m *matrix, s *stepScratch) {
 	}
 }
 
-// fixed says whether all places fit into 16 bits before the point.
+// fixed reports whether the integer parts of all places fit into 16 bits.
 func (m *matrix) fixed(w, h int) bool {
 	const most = 32768
 	for _, corner := range [4][2]int{{0, 0}, {w, h}, {0, h}, {w, 0}} {

@@ -2,18 +2,16 @@ package augment
 
 import "math"
 
-// precision is how many bits of fraction a weight has: 32 less eight for a
-// pixel and two for the sign and what the negative lobes overshoot, as in
-// Pillow's src/libImaging/Resample.c.
+// precision is the number of fraction bits in a weight: 32 minus eight for a pixel and two for the
+// sign and the overshoot of negative lobes, as in Pillow's src/libImaging/Resample.c.
 const precision = 22
 
 // half rounds a sum of weighed pixels to the nearest.
 const half = 1 << (precision - 1)
 
-// axis says how the pixels of one axis of an image make those of the resized
-// one: out[i] = Σ weights[i*width+j] * in[first[i]+j] / 1<<precision, for j in
-// 0..count[i]-1. It never changes once it is made, so that any number of
-// goroutines may share it.
+// axis holds the weights that resize one axis of an image: out[i] = Σ weights[i*width+j] *
+// in[first[i]+j] / 1<<precision, for j in 0..count[i]-1. It never changes after it is built, so
+// that any number of goroutines may share it.
 type axis struct {
 	in      int  // pixels of the source
 	width   int  // weights kept for each pixel of the result
@@ -25,22 +23,22 @@ type axis struct {
 	packed  packed // the weights once more, as assembly wants them
 }
 
-// axisKey is what the weights of an axis follow from: they are those of the
-// pixels lo to hi-1 of the out pixels that in pixels are resized to.
+// axisKey determines the weights of an axis: in pixels are resized to out pixels, of which lo to
+// hi-1 are computed.
 type axisKey struct {
 	in, out, lo, hi int
 	filter          Filter
 	antialias       bool
-	// channels are those of an image along whose rows pixels are weighed,
-	// or 0 where whole rows are.
+	// channels is the number of channels of the image whose rows are resized, or 0 if whole rows
+	// are weighed.
 	channels int
 	// grid is the zero value where the samples on both sides are the pixels of
 	// whole images.
 	grid grid
 }
 
-// grid says how the samples of two planes map to the pixels of an image if they are not these
-// pixels: samples of chroma, or of a plane decoded at a part of its size.
+// grid maps the samples of two planes to the pixels of an image if they differ: samples of chroma,
+// or of a plane decoded at a part of its size.
 type grid struct {
 	// The source is size pixels long: per of the image's pixels make a
 	// sample, of which the last may have fewer. So may the first, which
@@ -59,27 +57,27 @@ func (k axisKey) placed() grid {
 	return k.grid
 }
 
-// reduced says that per of the image's size pixels make one of the source.
+// reduced sets the grid of a source in which each sample represents per of the image's size pixels.
 func (k *axisKey) reduced(size, per int) {
 	if size != k.in*per {
 		k.grid = grid{size: size, per: per, step: 1}
 	}
 }
 
-// samples is how many the result has.
+// samples returns the number of samples in the result.
 func (k axisKey) samples() int {
 	g := k.placed()
 	return (g.lead + k.hi - k.lo + g.step - 1) / g.step
 }
 
-// pixels are those of the out pixels, from lo to hi-1, whose mean is sample i.
+// pixels returns the range of the out pixels, within lo to hi-1, whose mean is sample i.
 func (k axisKey) pixels(i int) (lo, hi int) {
 	g := k.placed()
 	lo = k.lo - g.lead + i*g.step
 	return max(lo, k.lo), min(lo+g.step, k.hi)
 }
 
-// identity says that the axis copies each pixel.
+// identity reports whether the axis copies each pixel.
 func (k axisKey) identity() bool { return k.in == k.out && k.grid == (grid{}) }
 
 // makeAxis computes the weights for every filter but Nearest.
@@ -100,10 +98,10 @@ func makeAxis(k axisKey) *axis {
 	return a
 }
 
-// fillKernel follows Pillow's Resample.c: the kernel is stretched by the
-// reduction (antialias), cut at the image's edge, its weights made to sum to
-// 1 in float64 and only then rounded to integers, halves away from zero. With
-// antialias off it isn't stretched, which is what tf.image.resize does.
+// fillKernel follows Pillow's Resample.c: it stretches the kernel by the reduction (antialias),
+// cuts it at the image's edge, scales its weights to a sum of 1 in float64 and only then rounds
+// them to integers, halves away from zero. With antialias off it does not stretch the kernel, as in
+// tf.image.resize.
 func (a *axis) fillKernel(k axisKey) {
 	weigh, reach := k.filter.kernel()
 	g := k.placed()
@@ -172,10 +170,9 @@ func snap(center float64) float64 {
 	return float64(math.RoundToEven(float64((center-0.5)*grid))/grid) + 0.5
 }
 
-// fillArea weighs each source pixel by the share of the rectangle that it
-// covers, in whole numbers: in units of 1/out of a pixel, pixel i of the result
-// covers i*in to (i+1)*in, with a grid accordingly. What is rounded is the running
-// sum, so that the weights sum to 1 exactly however many they are.
+// fillArea weighs each source pixel by the share of the rectangle that it covers, in whole numbers:
+// in units of 1/out of a pixel, pixel i of the result covers i*in to (i+1)*in, with a grid
+// accordingly. It rounds the running sum, so that any number of weights sums to exactly 1.
 func (a *axis) fillArea(k axisKey) {
 	g := k.placed()
 	size, unit, skip := int64(g.size), int64(k.out)*int64(g.per), int64(k.out)*int64(g.skip)

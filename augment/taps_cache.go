@@ -11,8 +11,8 @@ const (
 	axisLargest = axisBytes / 16
 )
 
-// axisCache keeps tables in two generations: when the younger one is full the
-// older one is dropped, and what is still used moves from one to the other.
+// axisCache keeps tables in two generations: when the younger one is full the older one is dropped.
+// Tables that are still used move from the older to the younger one.
 type axisCache struct {
 	mu         sync.Mutex
 	young, old map[axisKey]*axis
@@ -55,7 +55,7 @@ func (c *axisCache) keep(k axisKey, a *axis) {
 	c.bytes += a.bytes()
 }
 
-// bytes is about what the table takes, with its place in the map.
+// bytes returns the approximate memory of the table, including its place in the map.
 func (a *axis) bytes() int {
 	return 4*(len(a.first)+len(a.count)+len(a.weights)) + a.packed.bytes() + 256
 }

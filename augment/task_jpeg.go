@@ -7,16 +7,16 @@ import (
 	"github.com/tfrec/tfrec/internal/jpeg"
 )
 
-// maxUsual is the largest image, in pixels, that backends are asked to decode. It is the same on
-// every machine: the decoder of an image must not depend on the memory available.
+// maxUsual is the largest image, in pixels, that is left to the decoders of backends. It is the
+// same on every machine: the decoder of an image must not depend on the memory available.
 const maxUsual = 1 << 26
 
 // taskJPEG is a JPEG of a [Task] that is not decoded yet.
 type taskJPEG struct {
 	codec  *Codec
 	data   []byte
-	shape  Planes // what it is decoded to by a backend: sizes, without samples
-	planes Planes // what the codec decoded it to
+	shape  Planes // the planes that a backend decodes it to: sizes, without samples
+	planes Planes // the planes that the codec decoded it to
 	image  Image
 }
 
@@ -78,12 +78,12 @@ func (t *Task) checkJPEG() error {
 	return nil
 }
 
-// undecoded says whether the task has an image that is to be decoded yet.
+// undecoded reports whether the task has an image that is not decoded yet.
 func (t *Task) undecoded() bool {
 	return t.JPEGInfo.Format == JPEG && t.Image == nil && t.Planes == nil
 }
 
-// decode is [offload.Task]'s Decode.
+// decode implements [offload.Task].
 func (t *Task) decode() error {
 	j := &t.jpeg
 	if !t.undecoded() {

@@ -75,7 +75,7 @@ func channels(name string, lower, upper int) Mem {
 // pairs puts two words in turn into read-only memory.
 func pairs(name string, a, b int16) Mem { return dwords(name, uint32(uint16(a))|uint32(uint16(b))<<16) }
 
-// weights are those of luminance, that of green, which is too large for a word, in two parts.
+// weights are the luminance weights. Green's does not fit into a word and is split in two parts.
 type weights struct{ redGreen, blueGreen, byRedGreen, byBlueGreen, half Mem }
 
 func luminanceWeights() weights {
@@ -85,7 +85,7 @@ func luminanceWeights() weights {
 	}
 }
 
-// luminance is that of eight pixels, 32 bits each.
+// luminance returns the luminance of eight pixels, 32 bits each.
 func (w weights) luminance(pixels VecVirtual) VecVirtual {
 	gray, t := YMM(), YMM()
 	VPSHUFB(w.redGreen, pixels, gray)
@@ -267,7 +267,7 @@ func turnRow(p pixel) {
 	VPMINSD(green, red, least)
 	VPMINSD(blue, least, least)
 	VPSUBD(least, most, spread)
-	// The largest level less the one in between, which is what is left of the sum.
+	// The largest level minus the middle one, which is the sum minus the other two levels.
 	below := YMM()
 	VPADDD(most, most, below)
 	VPADDD(least, below, below)
@@ -294,7 +294,8 @@ func turnRow(p pixel) {
 	choice := gather(spokes, hue, 4)
 	VPADDD(lanes, choice, choice)
 
-	// Of what a level is less than the largest, half of the eight at a time in 64 bits each.
+	// The part of the distance to the largest level, for four of the eight pixels at a time, in 64
+	// bits each.
 	product := YMM()
 	VMULPS(into, part, product)
 	var v [2]VecVirtual

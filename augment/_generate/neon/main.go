@@ -7,7 +7,7 @@ import (
 	neon "github.com/tfrec/tfrec/internal/_neon"
 )
 
-// precision is how many bits of fraction the sum of a pixel has.
+// precision is the number of fraction bits in the sum of a pixel.
 const precision = 22
 
 func main() {
