@@ -1,25 +1,25 @@
 package jpeg
 
-// Arithmetic coding leaves nothing to check data by: any bytes decode to something, an encoder
-// leaves out the zeros at the end of a scan, and decoders put zeros where data are missing. So a
-// cut image, and one without any data, decode as well as a whole one. libjpeg-turbo decodes it;
-// here the file is checked around the data, and the work is bounded that it asks for.
+// Arithmetic-coded data cannot be checked: any bytes decode to something, an encoder leaves out the
+// zeros at the end of a scan, and decoders fill in zeros where data are missing. So a cut image,
+// and one without any data, decode as well as a whole one. libjpeg-turbo decodes it. This file
+// checks the data around it and limits the work of decoding.
 
-// How many blocks the scans of an image in arithmetic coding may have, each counted once for each
-// scan: a base, which takes libjpeg-turbo about half a second, and a number for each byte of
+// The maximum number of blocks in the scans of an image in arithmetic coding, each counted once for
+// each scan: a base, which takes libjpeg-turbo about half a second, and a number for each byte of
 // entropy-coded data.
 const (
 	freeBlocks    = 1 << 20
 	blocksPerByte = 16
 )
 
-// work is what an image asks of a decoder.
+// work is the amount of work that decoding an image takes.
 type work struct {
 	blocks int64 // of all scans
 	bytes  int64 // of entropy-coded data, for arithmetic coding
 }
 
-// check refuses arithmetic coding whose work is out of proportion to the data.
+// check returns an error for arithmetic coding whose work is out of proportion to the data.
 func (w work) check(h *Header) error {
 	if h.Arithmetic() && w.blocks > freeBlocks+blocksPerByte*w.bytes {
 		return damagef("%d bytes of arithmetic-coded data are too few for the %d blocks of its scans, at %dx%d pixels",

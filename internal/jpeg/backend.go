@@ -5,7 +5,7 @@ import (
 	"image"
 )
 
-// Format is how the samples of a decoded image are in memory.
+// Format is the memory layout of a decoded image.
 type Format uint8
 
 // The formats. All are interleaved, rows from the top, one byte a sample.
@@ -20,22 +20,22 @@ const (
 // Bytes is the number of bytes a pixel.
 func (f Format) Bytes() int { return [...]int{1, 3, 4}[f] }
 
-// Request says what Decode shall give.
+// Request selects the result of Decode.
 type Request struct {
 	Format Format // Gray or RGB
 	Denom  int    // 1, 2, 4 or 8: decode at 1/Denom
-	// Trusted says that the image was checked before and found undamaged. With Part, all backends
-	// may then miss damage after the part.
+	// Trusted asserts that the image was checked before and found undamaged. With Part, all
+	// backends may then miss damage after the part.
 	Trusted bool
-	// Part is what is wanted of the image, in pixels at full size; empty for all. Planes may
-	// hold anything elsewhere, pixels are made in any case.
+	// Part is the required part of the image, in pixels at full size; empty for all. Planes are
+	// undefined elsewhere; pixels are always decoded.
 	Part image.Rectangle
 	// Spare, if not nil, are processors that may help with a large image.
 	// The pixels and the verdict are the same.
 	Spare Spare
 }
 
-// part is the part of an image that is searched for damage, empty for all.
+// part returns the part of the image that is searched for damage, empty for all.
 func (r Request) part(data []byte, h *Header) image.Rectangle {
 	if r.Trusted && h.Huffman() && !h.Progressive() && h.Plausible(len(data)) {
 		return r.Part
@@ -43,12 +43,11 @@ func (r Request) part(data []byte, h *Header) image.Rectangle {
 	return image.Rectangle{}
 }
 
-// damageChecker is a decoder whose verdict on damage is that of [Check], which is not asked then.
+// damageChecker is a decoder that finds the same damage as [Check], which is then not called.
 type damageChecker interface{ checks() }
 
-// decoder is one backend. One that isn't a damageChecker sees only images that have been checked:
-// that it forgives damage does not matter, and its own verdict counts for arithmetic coding alone,
-// of which [Check] sees too little.
+// decoder is a backend. If it isn't a damageChecker, its images are checked first: it may forgive
+// damage, and its own verdict counts only for arithmetic coding, which [Check] cannot follow.
 type decoder interface {
 	// name is the decoder and its version.
 	name() string
@@ -60,7 +59,7 @@ type decoder interface {
 	decode(dst []byte, stride int, data []byte, h *Header, r Request) error
 }
 
-// encoder is what writes JPEG: each the same bytes.
+// encoder writes JPEG. All encoders write the same bytes.
 type encoder interface {
 	// name is the encoder and its version.
 	name() string
@@ -77,7 +76,7 @@ type Pixels struct {
 	Format        Format // Gray or RGB
 }
 
-// Subsampling is how much smaller the chroma planes are.
+// Subsampling is the size of the chroma planes relative to the luma plane.
 type Subsampling uint8
 
 // The subsamplings, by their usual names. SubGray drops the colours.

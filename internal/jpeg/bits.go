@@ -9,7 +9,7 @@ const (
 	short   fault = iota + 1 // the data ended
 	badCode                  // bits that are not a code of the table
 	overrun                  // coefficients past the end of the block or band
-	enough                   // none: what is left is not wanted
+	enough                   // none: the rest is not wanted
 )
 
 // bitReader reads bits, the highest first, from buf, which must have [padding] bytes after its end.
@@ -22,10 +22,10 @@ type bitReader struct {
 	end int    // bits of data in buf
 }
 
-// consumed is how many bits were used.
+// consumed returns the number of bits read.
 func (r *bitReader) consumed() int { return r.pos*8 - int(r.n) }
 
-// exhausted says whether more bits were used than there are.
+// exhausted reports whether more bits were read than there are.
 func (r *bitReader) exhausted() bool { return r.consumed() > r.end }
 
 // refill makes at least 56 bits available. It loads whole words and counts whole bytes: bits

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// maxScans is how many scans an image may have. Ordinary progressive ones have ten; a
-// hostile one can ask for the whole image to be walked over thousands of times.
+// maxScans is the maximum number of scans of an image. Ordinary progressive images have ten; a
+// hostile one could make the decoder walk over the whole image thousands of times.
 const maxScans = 500
 
 // Check scans all data of a Huffman-coded image ([Header.Huffman]), baseline or progressive,
@@ -92,7 +92,7 @@ type checker struct {
 	work    work
 
 	decoding bool            // the planes have targets
-	part     image.Rectangle // what is wanted, in pixels at full size: the rest is not looked at; empty for all
+	part     image.Rectangle // required part, in pixels at full size: the rest is skipped; empty for all
 	spare    Spare           // processors that may help, nil for none
 	coefs    []block         // room for a run of MCUs
 	pix      [4][]byte       // planes that are converted to pixels
@@ -105,7 +105,7 @@ type quantTable struct {
 	steps   [64]uint16 // in natural order
 }
 
-// plane is what is known of one component.
+// plane describes one component.
 type plane struct {
 	Component
 	wide, high       int // blocks in a scan of this component alone
@@ -117,7 +117,7 @@ type plane struct {
 	target
 }
 
-// padding is how many bytes are readable after a segment: more than one block can use.
+// padding is the number of readable bytes after a segment, more than one block can use.
 const padding = 64*4 + 16
 
 var zeros [padding]byte

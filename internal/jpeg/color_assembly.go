@@ -4,8 +4,8 @@ package jpeg
 
 //go:generate sh -c "cd _generate && go run ./color -out ../color_amd64.s -stubs ../color_stubs_amd64.go -pkg jpeg"
 
-// wide is how many samples the assembly processes at a time. Its reference implementations process
-// shorter rows.
+// wide is the number of samples that the assembly processes at a time. Its reference
+// implementations process shorter rows.
 const wide = 32
 
 // doubleAcross doubles the width of two samples or more.

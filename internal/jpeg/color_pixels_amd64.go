@@ -19,8 +19,8 @@ func convertRow(dst, luma, cb, cr []byte) {
 	convertRowAVX2(&dst[0], &luma[0], &cb[0], &cr[0], n)
 }
 
-// rounding is what makes sixteen times a sample, less 128, round as doubleBoth does, and, with the
-// same row for both, as doubleAcross does: for even samples, then for odd ones.
+// rounding returns the terms that make sixteen times a sample, minus 128, round as doubleBoth does
+// and, with the same row for both, as doubleAcross does: for even samples, then for odd ones.
 var roundingBoth, roundingAcross = rounding(8, 7), rounding(4, 8)
 
 func rounding(even, odd int16) (r [64]int16) {
@@ -30,8 +30,8 @@ func rounding(even, odd int16) (r [64]int16) {
 	return r
 }
 
-// doubled is convert where the chroma has half the width of the luma and is enlarged smoothly. It
-// reports false where there is no assembly for that.
+// doubled is convert for chroma with half the width of the luma that is enlarged smoothly. It
+// returns false if the assembly does not support that.
 func (c *conversion) doubled() bool {
 	n, cb, cr := c.w&^1, c.cb, c.cr
 	if !hasVectors || n < 2*wide || !cb.smooth || !cr.smooth || cb.fx != 2 || cr.fx != 2 ||

@@ -1,15 +1,15 @@
 package jpeg
 
 // own is the decoder of this package. It scans the entropy-coded data as [Check] does, with the
-// same verdict, and decodes at the same time: no check is needed before it. Its samples are those
-// of libjpeg-turbo 2.1, bit by bit, for every image that an encoder makes: the accurate integer
+// same verdict, and decodes at the same time, so no check is needed before it. Its samples equal
+// libjpeg-turbo 2.1's, bit by bit, for every image that an encoder makes: the accurate integer
 // transform (jidctint.c) and the reduced ones (jidctred.c), smooth upsampling of the chroma
-// (jdsample.c), colours as in jdcolor.c. It differs where a progressive image ends before all its
-// scans have come, which libjpeg smoothes (jdcoefct.c).
+// (jdsample.c), colours as in jdcolor.c. It differs for progressive images that end before all
+// their scans have come, which libjpeg smooths (jdcoefct.c).
 type own struct{}
 
-// name has a number that changes whenever the pixels of some image do: it is part of a
-// data set's fingerprint.
+// name includes a number that changes whenever the pixels of some image do: it is part of a data
+// set's fingerprint.
 func (own) name() string { return "tfrec 1" }
 
 // checks implements damageChecker.
@@ -79,8 +79,8 @@ func (c *checker) decode(dst []byte, stride int, data []byte, h *Header, r Reque
 	return nil
 }
 
-// side is what a block of component i becomes at 1/denom. libjpeg (jdmaster.c) rather makes
-// chroma blocks larger than enlarges their samples.
+// side returns the side in samples of a block of component i at 1/denom. libjpeg (jdmaster.c)
+// prefers larger chroma blocks to enlarging their samples.
 func (c *checker) side(i, denom int) int {
 	hmax, vmax := c.h.maxSampling()
 	p, least := &c.planes[i], 8/denom

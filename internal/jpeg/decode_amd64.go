@@ -11,15 +11,14 @@ import (
 
 //go:generate sh -c "cd _generate && go run ./huffman -out ../decode_amd64.s -stubs ../decode_stubs_amd64.go -pkg jpeg"
 
-// hasBMI2 says that the processor shifts by any register.
+// hasBMI2 reports whether the processor shifts by any register.
 var hasBMI2 = cpu.X86.HasBMI2
 
-// hasPDEP says that the processor deposits bits, and in a few cycles: AMD's before Zen 3, families
+// hasPDEP reports whether the processor deposits bits in a few cycles: AMD's before Zen 3, families
 // 17h and 18h, take up to hundreds.
 var hasPDEP = hasBMI2 && cpu.X86.HasPOPCNT && cpuid.CPU.Family != 0x17 && cpuid.CPU.Family != 0x18
 
-// assembled says whether the assembly that makes the decoder of this package the fastest runs
-// here.
+// assembled reports whether all assembly of the decoder runs here, which makes it the fastest.
 func assembled() bool { return hasVectors && hasBMI2 }
 
 // The assembly knows where these are.

@@ -40,10 +40,10 @@ type blockCode struct {
 	at, step  int // blockLayout of the next one among the blocks given, and from there to the one after
 }
 
-// decodeBlocksPlain decodes n MCUs of a sequential scan, each with the blocks given, into
-// coefs, which must be zero where samples are to be made of them. means are the DC coefficients
-// before, for each component. After a fault the reader is where the faulty code begins, as the
-// assembly leaves it: what is reported depends on that.
+// decodeBlocksPlain decodes n MCUs of a sequential scan, each with the blocks given, into coefs,
+// which must be zero if samples are computed from them. means are the previous DC coefficients of
+// each component. After a fault the reader is at the beginning of the faulty code, as in the
+// assembly: the reported error depends on it.
 //
 // Most of the time is spent here: the state is kept in variables, and the loop over coefficients
 // refills once for two lookups.
@@ -131,8 +131,8 @@ blocks:
 	return f
 }
 
-// amplitude reads the signed value of a number of bits that stands at the top of bits
-// (ITU-T T.81, F.12): a leading zero says that it is negative.
+// amplitude reads the signed value of a number of bits at the top of bits (ITU-T T.81, F.12). It is
+// negative if its first bit is zero.
 func amplitude(bits uint64, size uint) int16 {
 	negative := ^int32(int64(bits) >> 63) // no branch: signs can't be predicted
 	return int16(int32(bits>>1>>(63-size&63)) + (-1<<(size&31)+1)&negative)

@@ -2,8 +2,7 @@
 
 package jpeg
 
-// assembled says whether the assembly that makes the decoder of this package the fastest runs
-// here.
+// assembled reports whether all assembly of the decoder runs here, which makes it the fastest.
 func assembled() bool { return false }
 
 // decodeBlocks decodes n MCUs of a sequential scan, as decodeBlocksPlain does.

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// bandRows is how many rows of pixels are made at a time where goroutines share them.
+// bandRows is the number of rows of pixels converted at a time when goroutines share them.
 const bandRows = 64
 
 // pixelRows makes pixels of planes, row by row.
@@ -23,7 +23,7 @@ func (p *pixelRows) forget() {
 	}
 }
 
-// pixels makes of the planes what was asked for.
+// pixels converts the planes to the requested pixels.
 func (c *checker) pixels(dst []byte, stride int, r Request) {
 	_, ht := c.h.Scaled(r.Denom)
 	if !c.large() {

@@ -1,6 +1,6 @@
 package jpeg
 
-// runBlocks is how many blocks are decoded at a time, before their samples are made: as many as fit
+// runBlocks is the number of blocks that are decoded before their samples are computed. They fit
 // into the first-level cache together with the lookup tables.
 const runBlocks = 128
 
@@ -12,8 +12,8 @@ func (c *checker) slab() []block {
 	return c.coefs
 }
 
-// decodeSequential decodes n MCUs of a sequential scan, from the given one on, which stand after a
-// restart marker or begin the scan.
+// decodeSequential decodes n MCUs of a sequential scan, from the given one on. This MCU must begin
+// the scan or follow a restart marker.
 func decodeSequential(r *bitReader, s *scan, first, n int) fault {
 	var means [4]int32
 	for n > 0 {
@@ -67,7 +67,7 @@ func (s *scan) codes(to []blockCode, run int) []blockCode {
 	return to
 }
 
-// factors says how many blocks of a component an MCU has across and down.
+// factors returns the number of blocks of a component in an MCU, across and down.
 func (s *scan) factors(p *plane) (h, v int) {
 	if len(s.planes) == 1 {
 		return 1, 1

@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// large says whether the image has as many blocks as a scan that is decoded in pieces, and whether
-// there may be someone to help.
+// large reports whether the image has as many blocks as a scan that is decoded in pieces, and
+// processors may be spare.
 func (c *checker) large() bool {
 	return c.spare != nil && c.h.blocks() >= int64(leastPieces*pieceBlocks)
 }

@@ -5,27 +5,28 @@ import (
 	"sync/atomic"
 )
 
-// pieceBlocks is how many blocks a piece of a scan has on average. Tests make it smaller.
+// pieceBlocks is the average number of blocks in a piece of a scan. Tests make it smaller.
 var pieceBlocks = 4096
 
 const (
-	// leastPieces is how many pieces a scan must have to be decoded by several goroutines.
+	// leastPieces is the minimum number of pieces in a scan that several goroutines decode.
 	leastPieces = 16
-	// maxHelpers is how many goroutines help at most: each has room for four pieces' blocks.
+	// maxHelpers is the maximum number of helping goroutines: each has room for four pieces'
+	// blocks.
 	maxHelpers = 15
-	// maxStarts is of how many MCUs a guess remembers where they begin.
+	// maxStarts is the number of MCUs whose starts a guess remembers.
 	maxStarts = 64
 	// maxMisses is the number of useless guesses in a row after which no more are made.
 	maxMisses = 4
 )
 
 // speculation is the work on a segment without restart markers, in pieces of the same number of
-// bytes. Nothing says where in a piece an MCU begins, but Huffman codes synchronise themselves: a
+// bytes. The start of an MCU in a piece is unknown, but Huffman codes synchronise themselves: a
 // decoder that starts anywhere soon reads the same codes as one that started at the beginning. So
-// goroutines decode pieces as if an MCU began where a piece does. Then, in the order of the pieces,
-// each continues from the true position until an MCU begins where one of its own did: from there
-// on its coefficients are those of the image, except that the DC coefficients of a component are all
-// off by the same number. Samples are made from them outside this order.
+// goroutines decode pieces as if an MCU began at the start of each piece. Then, in the order of the
+// pieces, each continues from the true position until an MCU begins at the same bit as an MCU of
+// its own: from there on its coefficients are correct, except that the DC coefficients of a
+// component are all off by the same number. Samples are computed from them outside this order.
 type speculation struct {
 	s      *scan
 	end    int // the MCU after the last one
@@ -55,20 +56,20 @@ type position struct {
 
 // guess is a piece decoded as if an MCU began where the piece does.
 type guess struct {
-	coefs  []block // those of a component together, as in a single run of MCUs
+	coefs  []block // grouped by component, as in a single run of MCUs
 	codes  []blockCode
 	starts []start
 	units  int      // MCUs decoded
 	after  position // without the unit
 }
 
-// start is where an MCU of a guess begins, of which the first have one each.
+// start is the position of an MCU of a guess. Only the first MCUs have one.
 type start struct {
 	bit   int
 	means [4]int32
 }
 
-// match is what a guess knows of the image: n MCUs from its own number from on are those of the
+// match relates a guess to the image: n MCUs, from number from of the guess on, are the MCUs of the
 // image from unit on.
 type match struct {
 	from, unit, n int
@@ -76,8 +77,8 @@ type match struct {
 }
 
 // speculate decodes n MCUs of a sequential scan, from the given one on, whose data are c.bits, with
-// the processors that are spare. It reports false where there is no one to help and where anything
-// doesn't add up: then the caller's walk, which must begin at the same MCU, finds out what.
+// the help of spare processors. It returns false if no processor is spare, and for any
+// inconsistency: the caller must then walk from the same MCU, and finds the fault.
 func (c *checker) speculate(s *scan, first, n int) bool {
 	if c.spare == nil || !c.decoding || c.h.Progressive() || s.until < s.units ||
 		n*s.blocks < leastPieces*pieceBlocks || !c.spare.TryAcquire() {
@@ -239,7 +240,7 @@ func (g *guess) each(w *speculation, from, n int, do func(i int, p *plane, y, h 
 	}
 }
 
-// place makes samples of what a guess has of the image.
+// place computes samples from the matching part of a guess.
 func (g *guess) place(w *speculation, m match) {
 	for m.n > 0 {
 		row, column := m.unit/w.s.across, m.unit%w.s.across

@@ -12,9 +12,10 @@ type target struct {
 	pitch int
 	steps [64]uint16 // quantisation, in natural order
 	coefs []block    // progressive: all blocks, rows of stride; none when only the verdict is wanted
-	waste block      // stands for all of them then
+	waste block      // used in place of all blocks if coefs is empty
 
-	// The blocks of which samples are wanted, from 0 to before 1: none when only the verdict is.
+	// The range of the blocks whose samples are wanted, without the end; empty if only the verdict
+	// is wanted.
 	rows0, rows1, columns0, columns1 int
 }
 
@@ -47,7 +48,7 @@ func (t *target) inverse(row, column int, coefs []block) {
 	}
 }
 
-// aim makes the plane p that of a component at the given size of a block, with room in buf.
+// aim sets the size of the component's plane for blocks of side samples, with room in buf.
 func (p *plane) aim(buf []byte, side int) {
 	p.side, p.pitch = side, p.stride*side
 	n := p.pitch * p.rows * side

@@ -15,14 +15,15 @@ type Spare interface {
 }
 
 const (
-	// sharedBlocks is how many blocks a scan must have to be decoded by several goroutines: those of
-	// a megapixel, or less with chroma.
+	// sharedBlocks is the minimum number of blocks in a scan that several goroutines decode: the
+	// blocks of a megapixel, or less with chroma.
 	sharedBlocks = 1 << 14
-	// sharedGroups is into how many groups the restart intervals of a scan are divided at most.
+	// sharedGroups is the maximum number of groups that the restart intervals of a scan are divided
+	// into.
 	sharedGroups = 64
 )
 
-// helper is what a goroutine needs to decode a part of a scan.
+// helper is the state of a goroutine that decodes a part of a scan.
 type helper struct {
 	segment []byte
 	coefs   []block
@@ -45,10 +46,10 @@ type intervals struct {
 	failed   atomic.Bool
 }
 
-// together decodes all restart intervals of a sequential scan but the last one, whose data begin at
-// pos, with the processors that are spare. It returns how many intervals it has decoded, and where
-// the data of the next one begin. It is none where there is no one to help, and where anything
-// doesn't add up: then the caller's walk, which must begin at the scan's beginning, finds out what.
+// together decodes all restart intervals but the last of a sequential scan, whose data begin at
+// pos, with the help of spare processors. It returns the number of intervals it has decoded and the
+// position of the next one's data. It returns 0 intervals if no processor is spare, and for any
+// inconsistency: the caller must then walk from the scan's beginning, and finds the fault.
 func (c *checker) together(s *scan, pos int) (count, next int) {
 	if c.spare == nil || !c.decoding || c.restart == 0 || c.h.Progressive() || s.until < s.units || s.units*s.blocks < sharedBlocks {
 		return 0, pos

@@ -1,17 +1,16 @@
-// Package jpeg reads and writes JPEG through whichever decoder is at hand, and says of
-// each image whether it is whole.
+// Package jpeg reads and writes JPEG with the available decoders, and detects damaged images.
 //
-// Two decoders stand after one small interface: that of this package, whose pixels are
-// libjpeg-turbo's, and libjpeg-turbo, found at run time and called without cgo. Which of them takes
-// an image follows from its header and from what was opened, never from its pixel data, so that the
-// same image gives the same pixels on every run.
+// A small interface has two decoders: the decoder of this package, whose pixels equal
+// libjpeg-turbo's, and libjpeg-turbo, found at run time and called without cgo. The choice for an
+// image depends on its header and the opened backends, never on its pixel data, so that the same
+// image gives the same pixels on every run.
 //
-// Decoders differ in what they forgive: libjpeg fills in what is missing and warns, or says
-// nothing. Here damage is found by one walk over the entropy-coded data: the decoder of this
-// package decodes as it walks, and for the other one [Check] walks before it sees the image.
+// Decoders differ in the damage that they forgive: libjpeg fills in missing data and warns, or
+// reports nothing. This package finds damage in one walk over the entropy-coded data: its own
+// decoder decodes as it walks, and [Check] walks before libjpeg-turbo sees the image.
 //
-// The encoder of this package writes the bytes that libjpeg-turbo does, so that it does not
-// matter which of the two is at work: where the assembly runs this one, for it is faster.
+// The encoder of this package writes the same bytes as libjpeg-turbo. It is used where its assembly
+// runs, since it is faster.
 //
 //	set, err := jpeg.Open(jpeg.Auto)
 //	if err != nil {

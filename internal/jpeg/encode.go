@@ -127,8 +127,8 @@ func (e *encoding) blocks(c *component, x, y int, src []byte, stride, n int) {
 	fdct(e.coefs[first:], e.nonzero[first:], at, src, stride, &e.divisors[c.table], n)
 }
 
-// fill makes the blocks without samples of row y of MCUs: their only
-// coefficient is that of the block before.
+// fill sets the blocks without samples in row y of MCUs. Their only coefficient is copied from the
+// block before.
 func (e *encoding) fill(y int) {
 	for i := range e.components {
 		c := &e.components[i]

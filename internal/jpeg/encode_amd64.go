@@ -10,11 +10,10 @@ import (
 
 //go:generate sh -c "cd _generate && go run ./entropy -out ../entropy_amd64.s -stubs ../entropy_stubs_amd64.go -pkg jpeg"
 
-// hasBMI says that the assembly that codes coefficients runs here. Tests turn it
-// off.
+// hasBMI reports whether the assembly that codes coefficients runs here. Tests turn it off.
 var hasBMI = cpu.X86.HasBMI1 && cpu.X86.HasBMI2
 
-// encodesFaster says that the encoder of this package is faster than libjpeg-turbo.
+// encodesFaster reports whether the encoder of this package is faster than libjpeg-turbo.
 func encodesFaster() bool { return hasVectors && hasBMI }
 
 // blocks codes blocks, which come in whole MCUs of the kinds given, after the bits that are

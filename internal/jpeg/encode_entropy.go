@@ -25,7 +25,7 @@ type codedBlock struct {
 // difference of 22.
 const maxBlockBytes = 216
 
-// storeSlack is how many bytes after the last one are written.
+// storeSlack is the number of bytes written after the last one.
 const storeSlack = 8
 
 // appendBlocksPlain is [entropyState.blocks] without assembly.

@@ -2,7 +2,7 @@
 
 package jpeg
 
-// encodesFaster says that the encoder of this package is faster than libjpeg-turbo.
+// encodesFaster reports whether the encoder of this package is faster than libjpeg-turbo.
 func encodesFaster() bool { return false }
 
 // blocks codes blocks, which come in whole MCUs of the kinds given, after the bits that are

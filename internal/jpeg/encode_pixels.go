@@ -2,7 +2,7 @@ package jpeg
 
 import "slices"
 
-// strips are the planes of one row of MCUs, made of RGB.
+// strips are the planes of one row of MCUs, converted from RGB.
 type strips struct {
 	luma   []byte // 8 rows for each row of blocks
 	chroma [2][]byte

@@ -43,9 +43,9 @@ func scaled(table *[64]uint16, quality int) (t [64]uint16) {
 	return t
 }
 
-// appendHeader appends what stands before the entropy-coded data, as libjpeg
-// writes it: a JFIF header 1.01 without density, the tables, the frame and the
-// scan. The second quantisation table is not written for grayscale.
+// appendHeader appends the segments before the entropy-coded data, as libjpeg writes them: a JFIF
+// header 1.01 without density, the tables, the frame and the scan. The second quantisation table is
+// not written for grayscale.
 func appendHeader(dst []byte, w, h int, quant *[2][64]uint16, sub Subsampling) []byte {
 	components := 3
 	if sub == SubGray {
@@ -82,16 +82,16 @@ func appendHeader(dst []byte, w, h int, quant *[2][64]uint16, sub Subsampling) [
 	return append(dst, 0, 63, 0)
 }
 
-// bitCode is what is written for a coefficient: its bits are code plus the
-// coefficient itself, for code holds the Huffman code, shifted, and what
-// makes the bits that follow it of a negative number.
+// bitCode is the code of a coefficient. Its bits are code plus the coefficient: code holds the
+// shifted Huffman code and, for negative coefficients, an offset that makes the sum the bits that
+// follow it.
 type bitCode struct{ code, length uint32 }
 
 // blockCodes are the codes of a component's coefficients.
 type blockCodes struct {
-	// ac has for each run of zeros before a coefficient, of up to 15, a code for
-	// each of its [classes]. What no coefficient has stands for the end of the
-	// block, at 0, for nothing, at pastEnd, and for 16 zeros, at sixteen.
+	// ac has for each run of up to 15 zeros before a coefficient a code for each of its [classes].
+	// Entries that no coefficient uses have other codes: the end of the block at 0, an empty one at
+	// pastEnd, and 16 zeros at sixteen.
 	ac [16 * 32]bitCode
 	// dc has a code for each class of a difference.
 	dc [32]bitCode
@@ -104,7 +104,7 @@ const (
 	sixteen        = 15 * 32
 )
 
-// standardCodes are those of luminance and chrominance.
+// standardCodes returns the codes for luminance and chrominance.
 var standardCodes = sync.OnceValue(func() *[2]blockCodes {
 	t := new([2]blockCodes)
 	for id := range t {

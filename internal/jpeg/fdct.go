@@ -6,16 +6,14 @@ import "math/bits"
 // the counterpart of idct8, and what follows divides as its vector code does
 // (jcdctmgr.c, jquanti).
 
-// divisors divide the 64 coefficients of a block, in natural order, each by eight
-// times its place in the quantisation table, for that much the transform scales.
-// They hold what is added for rounding, the reciprocal and the scale that shifts
-// the quotient, each row twice, for the two blocks that the assembly takes at a
-// time.
+// divisors divide the 64 coefficients of a block, in natural order. Each is divided by eight times
+// its entry in the quantisation table, because the transform scales by eight. They hold the term
+// for rounding, the reciprocal and the scale that shifts the quotient, each row twice, for the two
+// blocks that the assembly processes at a time.
 type divisors [3][8][16]uint16
 
-// set makes d divide by a quantisation table, in natural order, of numbers from 1
-// to 255. Quotients are those of the integer division by 8*quant[i], rounded
-// half up.
+// set sets the divisors for a quantisation table, in natural order, of numbers from 1 to 255.
+// Quotients equal the integer division by 8*quant[i], rounded half up.
 func (d *divisors) set(quant *[64]uint16) {
 	for i, q := range quant {
 		divisor := uint32(q) * 8
@@ -37,11 +35,11 @@ func (d *divisors) set(quant *[64]uint16) {
 	}
 }
 
-// blockLayout is how the blocks of a row are stored among those of its MCUs: the second of each
-// pair between blocks after the first, the next pair step blocks further.
+// blockLayout is the layout of the blocks of a row among the blocks of its MCUs: the second block
+// of each pair is between blocks after the first, the next pair step blocks further.
 type blockLayout struct{ between, step int }
 
-// of is the position of block i.
+// of returns the position of block i.
 func (p blockLayout) of(i int) int { return i/2*p.step + i%2*p.between }
 
 // zigzagOrder maps a position in a block to its index in zigzag order.

@@ -9,9 +9,9 @@ import (
 
 // The sentinels that every error about an image wraps.
 var (
-	// ErrDamaged says that an image is not whole: data missing, surplus or contradictory.
+	// ErrDamaged means that an image is not whole: data are missing, surplus or contradictory.
 	ErrDamaged = errors.New("damaged image")
-	// ErrUnsupported says that an image may be whole, but that no decoder at hand reads its coding.
+	// ErrUnsupported means that an image may be whole, but no available decoder reads its coding.
 	ErrUnsupported = errors.New("unsupported image")
 )
 
@@ -51,7 +51,7 @@ const (
 	markerCOM  = 0xFE
 )
 
-// ColorSpace is what the components of an image mean.
+// ColorSpace is the meaning of the components of an image.
 type ColorSpace uint8
 
 // The colour spaces, detected as libjpeg does: by the number of components, the JFIF and Adobe
@@ -72,7 +72,7 @@ type Component struct {
 	Tq   int  // quantisation table, 0 to 3
 }
 
-// Header is what a JPEG says of itself before its first scan.
+// Header describes a JPEG by the segments before its first scan.
 type Header struct {
 	Width, Height int  // in pixels, as stored; neither is 0
 	Precision     int  // bits a sample
@@ -90,16 +90,17 @@ type Header struct {
 	Exif          []byte // the first EXIF block (a TIFF structure), nil without one; aliases the input
 }
 
-// Progressive says whether the image is coded in several passes over its coefficients.
+// Progressive reports whether the image is coded in several passes over its coefficients.
 func (h *Header) Progressive() bool { return h.SOF == 0xC2 || h.SOF == 0xCA }
 
-// Huffman says whether the image's coding is one that [Check] can follow.
+// Huffman reports whether the image's coding is one that [Check] can follow.
 func (h *Header) Huffman() bool { return h.SOF <= markerSOF2 && h.Precision == 8 }
 
-// Arithmetic says whether the image is in arithmetic coding, of the kinds that libjpeg-turbo reads.
+// Arithmetic reports whether the image is in arithmetic coding, of the kinds that libjpeg-turbo
+// reads.
 func (h *Header) Arithmetic() bool { return (h.SOF == 0xC9 || h.SOF == 0xCA) && h.Precision == 8 }
 
-// Channels is 1 for grayscale and 3 for colour: what decoding as stored gives.
+// Channels returns the channels of the image as stored: 1 for grayscale and 3 for colour.
 func (h *Header) Channels() int {
 	if h.ColorSpace == ColorGray {
 		return 1
@@ -107,7 +108,7 @@ func (h *Header) Channels() int {
 	return 3
 }
 
-// blocks is how many blocks the components have, padded to whole MCUs.
+// blocks returns the number of blocks of the components, padded to whole MCUs.
 func (h *Header) blocks() (n int64) {
 	hmax, vmax := h.maxSampling()
 	mcus := int64(ceilDiv(h.Width, 8*hmax)) * int64(ceilDiv(h.Height, 8*vmax))
@@ -131,9 +132,9 @@ func (h *Header) Memory() int64 {
 	return n
 }
 
-// Plausible says whether n bytes can hold the image in Huffman coding, where the first
-// coefficient of each block takes a bit at least. If not, [Check] finds what is missing, and no
-// memory need be taken for pixels. Of arithmetic coding, [Check] has the last word.
+// Plausible reports whether n bytes can hold the image in Huffman coding, where the first
+// coefficient of each block takes at least one bit. If not, the caller need not allocate pixels:
+// [Check] reports the missing data. For arithmetic coding, [Check] decides.
 func (h *Header) Plausible(n int) bool {
 	hmax, vmax := h.maxSampling()
 	for _, c := range h.Components[:h.N] {
@@ -177,14 +178,13 @@ func (h *Header) maxSampling() (hmax, vmax int) {
 	return hmax, vmax
 }
 
-// IsJPEG says whether data begins as a JPEG does.
+// IsJPEG reports whether data begins as a JPEG does.
 func IsJPEG(data []byte) bool {
 	return len(data) >= 3 && data[0] == 0xFF && data[1] == markerSOI && data[2] == 0xFF
 }
 
-// ParseHeader reads the segments up to the first scan's header. It reads no further and
-// takes no memory; limits on the size are the caller's to check. The error wraps
-// [ErrDamaged] or [ErrUnsupported].
+// ParseHeader reads the segments up to the first scan's header. It reads no further and allocates
+// nothing; callers must check limits on the size. The error wraps [ErrDamaged] or [ErrUnsupported].
 func ParseHeader(data []byte) (Header, error) {
 	h := Header{Adobe: -1}
 	noTables := true
@@ -239,7 +239,7 @@ func ParseHeader(data []byte) (Header, error) {
 	}
 }
 
-// isSOF says whether m begins a frame: C0 to CF without DHT, JPG and DAC.
+// isSOF reports whether m begins a frame: C0 to CF without DHT, JPG and DAC.
 func isSOF(m byte) bool {
 	return m&0xF0 == 0xC0 && m != markerDHT && m != markerJPG && m != markerDAC
 }
@@ -364,7 +364,7 @@ func (h *Header) colorSpace() ColorSpace {
 	return ColorOther
 }
 
-// wideTables says whether a DQT segment has a table of 16-bit entries.
+// wideTables reports whether a DQT segment has a table of 16-bit entries.
 func wideTables(seg []byte) bool {
 	for len(seg) > 0 {
 		if seg[0]>>4 != 0 {

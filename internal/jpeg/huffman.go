@@ -5,8 +5,8 @@ import (
 	"encoding/binary"
 )
 
-// lookBits is how many bits of the stream one table lookup sees. Eleven covers nearly all
-// codes that occur, and keeps the tables of two components in the first-level cache.
+// lookBits is the number of bits that one table lookup decodes. It covers nearly all codes that
+// occur, and keeps the tables of two components in the first-level cache.
 const lookBits = 10
 
 // An entry of a lookup table packs what reading one symbol takes:
@@ -27,8 +27,8 @@ const endOfBlock = 128
 // outOfSight marks an entry of pairs.
 const outOfSight = 1 << 63
 
-// huffTable is one Huffman table as a DHT segment gives it, and what is derived from it.
-// The derived parts are made when a scan first needs them.
+// huffTable is a Huffman table from a DHT segment, and the tables derived from it, which are built
+// when a scan first needs them.
 type huffTable struct {
 	// pairs is for the AC coefficients of sequential scans, up to two an entry, with their
 	// values:
@@ -174,8 +174,8 @@ func (t *huffTable) pair() {
 	t.derived |= madePairs
 }
 
-// long finds a code that is longer than lookBits in the 16 bits given and returns its entry, zero
-// if there is no such code.
+// long finds a code longer than lookBits in the 16 bits given and returns its entry, or unknown if
+// none matches.
 func (t *huffTable) long(bits int32, ac bool) entry {
 	for length := lookBits + 1; length <= 16; length++ {
 		if code := bits >> (16 - length); code <= t.maxCode[length] {
@@ -185,8 +185,8 @@ func (t *huffTable) long(bits int32, ac bool) entry {
 	return unknown
 }
 
-// standardTables are those of ITU-T T.81, annex K.3, which frames of motion JPEG leave out:
-// DC and AC of luminance, DC and AC of chrominance, each as the body of a DHT segment.
+// standardTables are the tables of ITU-T T.81, annex K.3, which frames of motion JPEG leave out: DC
+// and AC of luminance, DC and AC of chrominance, each as the body of a DHT segment.
 var standardTables = [2][2][]byte{
 	{standardDC("\x00\x01\x05\x01\x01\x01\x01\x01\x01\x00\x00\x00\x00\x00\x00\x00"), standardAC(
 		"\x00\x02\x01\x03\x03\x02\x04\x03\x05\x05\x04\x04\x00\x00\x01\x7d",

@@ -2,11 +2,11 @@ package jpeg
 
 // The inverse cosine transforms are libjpeg's accurate integer ones: the algorithm of Loeffler,
 // Ligtenberg and Moschytz with constants of 13 bits (jidctint.c), and the reduced forms of it that
-// leave out samples (jidctred.c). The samples are those of libjpeg-turbo, which computes them with
-// vectors of 16 bits, for all coefficients, even those that no image has: sums of two coefficients
-// wrap, values between the first pass and the second saturate, and so do samples. The exception are
-// blocks with nothing below the first row, dequantised, and something in it that takes more than 14
-// bits, for which libjpeg-turbo has a short cut that wraps.
+// leave out samples (jidctred.c). The samples equal libjpeg-turbo's, which computes them with
+// vectors of 16 bits, for all coefficients, even if no image has them: sums of two coefficients
+// wrap, values between the first pass and the second saturate, and so do samples. The exceptions
+// are blocks with only zeros below the first row, dequantised, and a coefficient in that row that
+// takes more than 14 bits. For these, libjpeg-turbo has a shortcut that wraps.
 //
 // All take coefficients in natural order, row by row, and the quantisation
 // table in the same order.
@@ -101,7 +101,7 @@ func idct8Plain(dst []byte, stride int, coefs [][64]int16, quant *[64]uint16) {
 	}
 }
 
-// withoutAC says that a block has no coefficient but the first.
+// withoutAC reports whether only the first coefficient of a block may be non-zero.
 func withoutAC(coefs *[64]int16) bool {
 	var or int16
 	for _, c := range coefs[1:] {

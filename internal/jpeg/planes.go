@@ -3,7 +3,7 @@ package jpeg
 import "fmt"
 
 // Planar is an image in YCbCr as JPEG stores it: a plane of luma and two of chroma, which may have
-// fewer samples. A chroma sample is in the middle of the pixels that it stands for.
+// fewer samples. A chroma sample is in the middle of the pixels that it represents.
 type Planar struct {
 	Width, Height int         // of the luma plane
 	Sampling      Subsampling // any but SubGray
@@ -11,14 +11,14 @@ type Planar struct {
 	Stride        [3]int      // bytes from one row to the next
 }
 
-// Factors says how many pixels a chroma sample stands for, across and down.
+// Factors returns the number of pixels that a chroma sample represents, across and down.
 func (s Subsampling) Factors() (across, down int) {
 	f := [...][2]int{Sub420: {2, 2}, Sub422: {2, 1}, Sub444: {1, 1}, Sub440: {1, 2}, SubGray: {1, 1}}[s]
 	return f[0], f[1]
 }
 
-// ChromaSize is the size of the chroma planes of an image of w by h pixels: halves are
-// rounded up.
+// ChromaSize returns the size of the chroma planes of an image of w by h pixels: halves are rounded
+// up.
 func (s Subsampling) ChromaSize(w, h int) (cw, ch int) {
 	across, down := s.Factors()
 	return ceilDiv(w, across), ceilDiv(h, down)
@@ -48,8 +48,8 @@ func (p *Planar) check() error {
 	return nil
 }
 
-// sampling is how much smaller the chroma planes are in an image whose planes can be used
-// unchanged: YCbCr in Huffman coding, with sampling factors that are written in the usual way.
+// sampling returns the chroma subsampling of an image whose planes can be used unchanged: YCbCr in
+// Huffman coding, with sampling factors that are written in the usual way.
 func (h *Header) sampling() (Subsampling, bool) {
 	if h.ColorSpace != ColorYCbCr || !h.Huffman() {
 		return 0, false
@@ -66,10 +66,10 @@ func (h *Header) sampling() (Subsampling, bool) {
 	return 0, false
 }
 
-// Usual says, from the header alone, whether the image is of a kind that every decoder in
-// hardware is made for: baseline or progressive Huffman coding with 8 bits, grayscale or YCbCr
-// whose planes are those of a [Subsampling], all in one scan unless progressive, tables of its own
-// with 8-bit entries. sub is SubGray for grayscale.
+// Usual reports, from the header alone, whether every hardware decoder supports this kind of image:
+// baseline or progressive Huffman coding with 8 bits, grayscale or YCbCr with planes of a
+// [Subsampling], all in one scan unless progressive, and its own tables with 8-bit entries. sub is
+// SubGray for grayscale.
 func (h *Header) Usual() (sub Subsampling, ok bool) {
 	if h.SOF != markerSOF0 && h.SOF != markerSOF2 || h.Precision != 8 || h.NoTables || h.WideTables || h.Odd ||
 		h.SOF == markerSOF0 && h.FirstScan != h.N {

@@ -13,8 +13,8 @@ type planeDecoder interface {
 	decodePlanes(dst *Planar, data []byte, h *Header, r Request) error
 }
 
-// Planes says, from the header alone, whether DecodePlanes gives the image's planes, and how
-// much smaller the chroma planes are. The backend is the one that Decode would ask first.
+// Planes reports, from the header alone, whether DecodePlanes can decode the image, and its chroma
+// subsampling. This depends on the backend that Decode would try first.
 func (s *Set) Planes(h *Header) (Subsampling, bool) {
 	sub, ok := h.sampling()
 	if ok {
@@ -23,10 +23,10 @@ func (s *Set) Planes(h *Header) (Subsampling, bool) {
 	return sub, ok
 }
 
-// DecodePlanes is Decode without enlarging the chroma and without converting to RGB, for
-// images of which Planes says that it is possible; r.Format is of no matter. It reduces when
-// [Set.Reduces] says so for RGB. The memory of dst is used where it is large enough; rows may
-// have more bytes than samples.
+// DecodePlanes is Decode without enlarging the chroma and without converting to RGB, for images for
+// which Planes reports true. It ignores r.Format. It can decode at a reduced size if [Set.Reduces]
+// reports so for RGB. The memory of dst is used if it is large enough; rows may have more bytes
+// than samples.
 func (s *Set) DecodePlanes(dst *Planar, data []byte, h *Header, r Request) error {
 	sub, ok := h.sampling()
 	if !ok {

@@ -12,8 +12,8 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// planeCall is what the library reads and writes by reference in one call. It is on the heap, where
-// nothing moves, and keeps alive what it points to.
+// planeCall holds the arguments that the library reads and writes by reference in one call. It is
+// on the heap, where nothing moves, and keeps alive what it points to.
 type planeCall struct {
 	planes  [3]unsafe.Pointer
 	strides [3]int32
@@ -47,10 +47,10 @@ func (c *planeCall) release() {
 	}
 }
 
-// The library takes the luma plane for as large as its chroma planes make it: in 4:2:0 each side
-// of it is even. It writes and reads the column or row that an image of odd size lacks.
+// The library derives the size of the luma plane from its chroma planes: in 4:2:0 each side of it
+// is even. It reads and writes the extra column or row of an image of odd size.
 
-// padded is the size of plane i as the library sees it.
+// padded returns the size of plane i in the library.
 func (p *Planar) padded(i int) (w, h int) {
 	w, h = p.size(i)
 	if i == 0 {
@@ -60,8 +60,8 @@ func (p *Planar) padded(i int) (w, h int) {
 	return w, h
 }
 
-// reset sets the size, with room for what the library writes, and reuses the memory when it is
-// large enough.
+// reset sets the size, with room for everything that the library writes, and reuses the memory if
+// it is large enough.
 func (p *Planar) reset(w, h int, s Subsampling) {
 	p.Width, p.Height, p.Sampling = w, h, s
 	for i := range p.Pix {

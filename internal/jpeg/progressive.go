@@ -1,8 +1,8 @@
 package jpeg
 
-// progression prepares a scan of a progressive image. The rules are those of ITU-T T.81,
-// G.1.1.1: DC and AC in scans of their own, a component's DC before its AC, each refinement
-// by one bit of what the scan before it left.
+// progression prepares a scan of a progressive image. The rules follow ITU-T T.81, G.1.1.1: DC and
+// AC in separate scans, a component's DC before its AC, each refinement by one bit of the precision
+// that the scan before it left.
 func (c *checker) progression(s *scan, at int) error {
 	switch {
 	case s.se > 63 || s.se < s.ss || s.al > 13,

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// A band is what the blocks of a segment of a scan of AC coefficients share.
+// A band is the state that the blocks of a segment of a scan of AC coefficients share.
 type band struct {
 	table *huffTable
 	mask  uint64 // its coefficients, the first of a block in the highest bit
@@ -23,8 +23,9 @@ func moreAC(r *bitReader, s *scan, first, n int) fault {
 	return s.eachRow(r, first, n, (*bitReader).refineBand)
 }
 
-// eachRow decodes n blocks of a scan of AC coefficients, from the given one on, row by row. decode
-// gets what is known of neighbouring blocks and, unless only the verdict is wanted, the blocks.
+// eachRow decodes n blocks of a scan of AC coefficients, from the given one on, row by row. It
+// passes neighbouring blocks to decode, none if only the verdict is wanted, and the masks of their
+// non-zero coefficients.
 func (s *scan) eachRow(r *bitReader, first, n int, decode func(*bitReader, *band, []block, []uint64) fault) fault {
 	p := s.planes[0]
 	s.band = band{table: p.acTable, mask: ^uint64(0) >> s.ss & (^uint64(0) << (63 - s.se)), al: s.al}

@@ -2,7 +2,7 @@ package jpeg
 
 import "errors"
 
-// A scan is what one SOS segment announces.
+// A scan is the scan that an SOS segment announces.
 type scan struct {
 	planes []*plane // those it is of, in room
 	room   [4]*plane
@@ -11,7 +11,7 @@ type scan struct {
 	blocks int     // blocks in an MCU; 1 when not interleaved
 	units  int     // MCUs in the scan
 	across int     // MCUs in a row
-	coefs  []block // room for those of a run of MCUs
+	coefs  []block // room for the blocks of a run of MCUs
 	band   band    // of AC coefficients of a progressive image
 	until  int     // the first MCU that is not wanted any more, units if all are
 	// walk follows n MCUs from the given one on; each segment is such a walk.
@@ -43,12 +43,12 @@ func (c *checker) walk(seg []byte, at, pos int) (int, error) {
 	return c.segments(s, at, pos)
 }
 
-// maxPasses is how often the scans of an image may go over its blocks whatever the data, which
-// beyond that must have a bit for each. Encoders make some ten scans; a scan that changes nothing
-// takes two bytes for every 32,767 blocks.
+// maxPasses is the number of times that the scans of an image may go over its blocks regardless of
+// the data. Beyond it, the data must have a bit for each block. Encoders write some ten scans; a
+// scan that changes nothing takes two bytes for every 32,767 blocks.
 const maxPasses = 64
 
-// scanHeader takes the components, their tables, the band and the geometry.
+// scanHeader reads the components, their tables, the band and the geometry.
 func (c *checker) scanHeader(s *scan, seg []byte, at int) error {
 	if len(seg) < 1 || seg[0] < 1 || seg[0] > 4 || len(seg) != 4+2*int(seg[0]) {
 		return damagef("scan header of %d bytes at byte %d", len(seg), at)
@@ -72,7 +72,7 @@ func (c *checker) scanHeader(s *scan, seg []byte, at int) error {
 		if !c.quant[p.Tq].present {
 			return damagef("component %d uses quantisation table %d, which is not defined", id, p.Tq)
 		}
-		if !p.seen { // what a later table says is for components that come later
+		if !p.seen { // later tables are for later components
 			p.steps = c.quant[p.Tq].steps
 		}
 		dc, ac := int(tables>>4), int(tables&15)
@@ -182,13 +182,13 @@ func (c *checker) segments(s *scan, at, pos int) (int, error) {
 	}
 }
 
-// missingRestart is the damage of a scan that lacks a restart marker.
+// missingRestart returns the error for a missing restart marker.
 func missingRestart(number, pos, at int) error {
 	return damagef("restart marker %d is missing or out of order at byte %d, in the scan at byte %d", number%8, pos, at)
 }
 
-// restartMarker says whether the marker at pos, after any fill bytes, is the restart marker of that
-// number, and where the data after it begin.
+// restartMarker reports whether the marker at pos, after any fill bytes, is the restart marker of
+// that number, and returns the position of the data after it.
 func restartMarker(data []byte, pos, number int) (int, bool) {
 	for pos < len(data) && data[pos] == 0xFF {
 		pos++

@@ -14,22 +14,22 @@ import (
 // Choice is which backends to use.
 type Choice uint8
 
-// The choices. Auto takes the decoder of this package where all of its assembly runs, on amd64 with
-// AVX2 and BMI2, and libjpeg-turbo elsewhere; for what the first doesn't read the other is asked.
-// libjpeg-turbo is used when it can be loaded and TFREC_NO_TURBO is not 1. Turbo insists on it and
-// asks it first; Go never uses it. The encoder is that of this package, which makes the same bytes
-// faster, but libjpeg-turbo's where it is used and not all assembly runs.
+// The choices. Auto uses the decoder of this package where all of its assembly runs, on amd64 with
+// AVX2 and BMI2, and libjpeg-turbo elsewhere; each falls back to the other for images that it
+// doesn't read. libjpeg-turbo is used if it can be loaded and TFREC_NO_TURBO is not 1. Turbo
+// requires it and tries it first; Go never uses it. The encoder is this package's, which writes the
+// same bytes faster, unless libjpeg-turbo is in use and not all assembly runs.
 const (
 	Auto Choice = iota
 	Turbo
 	Go
 )
 
-// Set is the backends that were opened, in the order in which they are asked. It is safe
-// for concurrent use.
+// Set holds the opened backends, in the order in which they are tried. It is safe for concurrent
+// use.
 type Set struct {
-	// Arithmetic allows arithmetic coding, where libjpeg-turbo is at hand. Default: it is
-	// refused, since damage in it cannot be found.
+	// Arithmetic allows arithmetic coding if libjpeg-turbo is available. By default such images are
+	// unsupported, since damage in them cannot be found.
 	Arithmetic bool
 
 	decoders []decoder
@@ -107,7 +107,7 @@ func (s *Set) unread(h *Header) error {
 	return unsupportedf("no decoder here reads %s%s", h.coding(), other)
 }
 
-// Reduces says whether the backend that takes the image can decode it at 1/denom.
+// Reduces reports whether the backend for the image can decode it at 1/denom.
 func (s *Set) Reduces(h *Header, format Format, denom int) bool {
 	r := native(h, Request{Format: format, Denom: 1})
 	d := s.first(h, r)
@@ -116,9 +116,9 @@ func (s *Set) Reduces(h *Header, format Format, denom int) bool {
 }
 
 // Decode decodes an image into dst, rows stride bytes apart, at the size that h.Scaled(r.Denom)
-// gives. Damage is an error, the same for all backends ([Check]); in arithmetic coding it is also
-// what libjpeg-turbo warns of. The luminance of an image stored as RGB or CMYK is computed from the
-// colours; of a YCbCr image it is what the file holds. Errors wrap [ErrDamaged] or
+// returns. Damage is an error, the same for all backends ([Check]); in arithmetic coding, warnings
+// of libjpeg-turbo are errors as well. The luminance of an image stored as RGB or CMYK is computed
+// from the colours; for a YCbCr image it is the stored luma. Errors wrap [ErrDamaged] or
 // [ErrUnsupported].
 func (s *Set) Decode(dst []byte, stride int, data []byte, h *Header, r Request) error {
 	w, ht := h.Scaled(r.Denom)
@@ -191,14 +191,14 @@ func (s *Set) first(h *Header, r Request) decoder {
 	return nil
 }
 
-// decode asks the backends for the pixels of the whole image.
+// decode decodes the pixels of the whole image with one of the backends.
 func (s *Set) decode(dst []byte, stride int, data []byte, h *Header, r Request) error {
 	r.Part = image.Rectangle{}
 	return s.ask(data, h, r, func(d decoder, data []byte) error { return d.decode(dst, stride, data, h, r) })
 }
 
-// ask has the image decoded by the backends that say they support it, one after the other
-// until one succeeds, and sees to it that damage is found.
+// ask tries the backends that support the image, one after the other, until one succeeds, and makes
+// sure that damage is found.
 func (s *Set) ask(data []byte, h *Header, r Request, decode func(decoder, []byte) error) error {
 	if err := s.Supports(h); err != nil {
 		return err
@@ -249,8 +249,8 @@ func guarded(d decoder, data []byte, h *Header, decode func(decoder, []byte) err
 	return decode(d, data)
 }
 
-// cmykToRGB converts a row of inverted CMYK in place, by Pillow's formula: each colour less
-// ink of what the black leaves.
+// cmykToRGB converts a row of inverted CMYK in place, by Pillow's formula: each colour is reduced
+// by its ink, of the level that black leaves.
 func cmykToRGB(row []byte) []byte {
 	n := len(row) / 4
 	for x := range n {

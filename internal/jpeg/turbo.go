@@ -37,7 +37,7 @@ type turboHandle struct{ p uintptr }
 const (
 	tjFlagNoRealloc   = 1024
 	tjFlagAccurateDCT = 4096
-	tjFlagLimitScans  = 32768 // to 500, as maxScans: for arithmetic coding, which nobody has checked
+	tjFlagLimitScans  = 32768 // to 500, as maxScans: for unchecked arithmetic coding
 	tjErrWarning      = 0
 
 	tjPixelRGB  = 0
@@ -47,8 +47,8 @@ const (
 
 var tjSampling = [...]uintptr{Sub444: 0, Sub422: 1, Sub420: 2, SubGray: 3, Sub440: 4}
 
-// turboNames are tried in this order: first what the run-time packages install, then what
-// the development packages and other systems do.
+// turboNames returns the library's file names in the order to try: first the names of run-time
+// packages, then the names of development packages and other systems.
 func turboNames() []string {
 	if runtime.GOOS == "darwin" {
 		return []string{"libturbojpeg.dylib", "libturbojpeg.0.dylib",
@@ -57,7 +57,7 @@ func turboNames() []string {
 	return []string{"libturbojpeg.so.0", "libturbojpeg.so"}
 }
 
-// getTurbo says how to get the library where loading it fails.
+// getTurbo explains how to install the library if it cannot be loaded.
 const getTurbo = "install libjpeg-turbo: apt install libturbojpeg0 (Debian, Ubuntu: libturbojpeg), dnf install turbojpeg (Fedora), brew install jpeg-turbo (macOS)"
 
 // loadTurbo loads the library once for the process: it is never unloaded.
@@ -165,9 +165,9 @@ func cString(p uintptr) string {
 
 func (t *turbo) name() string { return "libjpeg-turbo " + t.version }
 
-// supports: libjpeg wants sampling factors that divide the largest, and at most ten blocks
-// in an MCU. It makes gray of YCbCr by leaving the colours out. It is asked for a size, not for a
-// reduction, and for tiny images picks another one that gives the same size.
+// supports: libjpeg needs sampling factors that divide the largest, and at most ten blocks in an
+// MCU. It converts YCbCr to gray by leaving the colours out. Callers request a size, not a
+// reduction; for tiny images the library may choose another reduction that gives the same size.
 func (t *turbo) supports(h *Header, r Request) bool {
 	switch h.SOF {
 	case 0xC0, 0xC1, 0xC2, 0xC9, 0xCA:

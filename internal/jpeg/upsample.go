@@ -16,7 +16,7 @@ type upsampler struct {
 	sums   []int16 // of rows of both planes of chroma
 }
 
-// upsamplers are those of the chroma of images, kept for their memory.
+// upsamplers pools the upsamplers of chroma planes for their memory.
 var upsamplers = sync.Pool{New: func() any { return new([2]upsampler) }}
 
 // reset sets the plane, of w by h samples with rows stride bytes apart, and how much it is
@@ -31,8 +31,8 @@ func (e *upsampler) reset(plane []byte, stride, w, h, fx, fy int, smooth bool) {
 	}
 }
 
-// rows are those of the plane that row y of the enlarged one is made of: the same twice unless it is
-// in between two.
+// rows returns the two rows of the plane that determine row y of the enlarged plane. They are the
+// same row unless y falls between two rows.
 func (e *upsampler) rows(y int) (near, far []byte) {
 	cy := y / e.fy
 	other := cy
@@ -45,7 +45,7 @@ func (e *upsampler) rows(y int) (near, far []byte) {
 	return e.plane[cy*e.stride:][:e.w], e.plane[other*e.stride:][:e.w]
 }
 
-// row is row y of the enlarged plane: w*fx samples, valid until the next call.
+// row returns row y of the enlarged plane: w*fx samples, valid until the next call.
 func (e *upsampler) row(y int) []byte {
 	near, far := e.rows(y)
 	switch {

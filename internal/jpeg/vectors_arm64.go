@@ -2,5 +2,5 @@
 
 package jpeg
 
-// hasVectors says that the assembly of transforms and colours runs here. Tests turn it off.
+// hasVectors reports whether the assembly of transforms and colours runs here. Tests turn it off.
 var hasVectors = true

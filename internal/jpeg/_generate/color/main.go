@@ -77,10 +77,10 @@ func advance(x, last Register, step uint64, start string) {
 	Label(start + "Done")
 }
 
-// storePixels writes 32 pixels of three colours at position x. In each 16 bytes of a colour, pixels
-// are at the places given, for which name stands. 16 bytes of pixels begin with red, the next 16 with
-// green, then blue: each byte of a colour has a position of its own among 16, so that one shuffle
-// places all of them, and masks of thirds pick those of each 16 bytes of pixels.
+// storePixels writes 32 pixels of three colours at position x. place returns the position of a
+// pixel in each 16 bytes of a colour, and name identifies this order. 16 bytes of pixels begin with
+// red, the next 16 with green, then blue. Each byte of a colour has its own position modulo 16, so
+// one shuffle places all of them, and masks of thirds select the bytes of each 16 bytes of pixels.
 func storePixels(colors [3]VecVirtual, dst, x Register, thirds [2]VecVirtual, name string, place func(pixel int) int) {
 	to := GP64()
 	LEAQ(Mem{Base: x, Index: x, Scale: 2}, to)
@@ -263,8 +263,8 @@ func weigh(near, far VecVirtual, threeOne Mem) (low, high VecVirtual) {
 	return low, high
 }
 
-// store writes 64 samples, of which even holds the words of every other one and odd those in
-// between: in each lane those of the first 16 of its 32, then of the others.
+// store writes 64 samples. even and odd hold the words of the samples with even and odd index: in
+// each lane first from the first 16 of its 32 samples, then from the others.
 func store(even, odd [2]VecVirtual, dst Mem) {
 	for i := range even {
 		VPSLLW(Imm(8), odd[i], odd[i])

@@ -15,9 +15,9 @@ import (
 //	G = Y - (22554 Cb + 46802 Cr + 32768) / 65536
 //	B = Y + Cb + 25297/32768 Cb, or Y + 29033/32768 (2 Cb)
 //
-// where the factors of red and blue round as libjpeg's 91881/65536 and 116130/65536 do, for all
-// bytes, and those of green are 512*44 + 26 and 512*91 + 210, so that both parts are sums of
-// products of bytes. libjpeg adds 32767 instead of 32768, which gives the same for all bytes.
+// For all bytes, the factors of red and blue round as libjpeg's 91881/65536 and 116130/65536 do.
+// The factors of green are 512*44 + 26 and 512*91 + 210, so that both parts are sums of products of
+// bytes. libjpeg adds 32767 instead of 32768, which gives the same for all bytes.
 type converter struct {
 	avx512    bool
 	high, low VecVirtual
@@ -99,7 +99,7 @@ func (c *converter) constant(name string, word uint16) Op {
 	return r
 }
 
-// step is how many pixels there are at a time.
+// step returns the number of pixels per step.
 func (c *converter) step() uint64 {
 	if c.avx512 {
 		return 64
@@ -148,7 +148,7 @@ func (c *converter) unpack(low, high VecVirtual) (words [2]VecVirtual) {
 	return words
 }
 
-// factors are those of red and of blue, for words of chroma or of twice the chroma.
+// factors are the factors of red and blue, for words of chroma or of twice the chroma.
 type factors struct{ red, blue Op }
 
 func (c *converter) onceFactors() factors {

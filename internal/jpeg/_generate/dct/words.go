@@ -9,8 +9,8 @@ import (
 )
 
 // The cosine transforms work on two blocks at a time, one in each lane: a register holds a row, or
-// a column, of both, eight words each. What is computed with 32 bits is in two registers: the sums
-// of the first four words of each lane, and of the last four.
+// a column, of both, eight words each. Results of 32 bits are in two registers: the sums of the
+// first four words of each lane, and of the last four.
 
 // Bits of fraction: of the constants, and of the values between the first pass and the second.
 const (
@@ -56,12 +56,12 @@ func signed(v int) string {
 	return fmt.Sprint(v)
 }
 
-// factors is what multiplies words that are in pairs.
+// factors returns the factors for pairs of words.
 func factors(a, b int) Mem {
 	return table("factors"+signed(a)+"and"+signed(b), 2, a&0xffff, b&0xffff)
 }
 
-// dwords is a constant in each 32 bits.
+// dwords returns a constant in each 32 bits.
 func dwords(v int) Mem { return table("dwords"+signed(v), 4, v) }
 
 // interleave makes pairs of the words of a and b.

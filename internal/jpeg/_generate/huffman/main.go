@@ -1,6 +1,5 @@
-// Command huffman writes the assembly of package jpeg that decodes the blocks of a sequential scan,
-// and refines those of a progressive one.
-// In the directory above this one:
+// Command huffman writes the assembly of package jpeg that decodes the blocks of a sequential scan
+// and refines the blocks of a progressive one. In the directory above this one:
 //
 //	go run ./huffman -out ../decode_amd64.s -stubs ../decode_stubs_amd64.go -pkg jpeg
 package main
@@ -195,7 +194,7 @@ func load(limit Mem) {
 	MOVQ(Mem{Base: t1, Disp: readerHave}, have)
 }
 
-// leave says where the reader is, and returns the fault in t.
+// leave stores the position of the reader, and returns the fault in t.
 func leave() {
 	Load(Param("r"), t1)
 	SUBQ(Mem{Base: t1, Disp: readerBuf}, pos)

@@ -4,8 +4,8 @@ import (
 	neon "github.com/tfrec/tfrec/internal/_neon"
 )
 
-// A register holds a row, or a column, of a block as eight words. What is computed with 32 bits is
-// in two registers, one after the other: the lower half of the words, then the upper.
+// A register holds a row, or a column, of a block as eight words. Results of 32 bits are in two
+// registers: first the lower half of the words, then the upper.
 
 // Bits of fraction: of the constants, and of the values between the first pass and the second.
 const (
@@ -130,7 +130,7 @@ func idct8(file *neon.File) {
 	at := loadFactors8(file, f, "inverse8")
 
 	f.Label("blocks")
-	// Is there a coefficient besides the first? R5 has what is not zero.
+	// Does the block have a coefficient after the first? R5 has its non-zero coefficients.
 	f.V("ld1 {v16.8h, v17.8h, v18.8h, v19.8h}, [x2], #64")
 	f.V("ld1 {v20.8h, v21.8h, v22.8h, v23.8h}, [x2], #64")
 	f.V("orr v2.16b, v17.16b, v18.16b")
@@ -170,8 +170,8 @@ func idct8(file *neon.File) {
 		}
 		f.V("%s%s v%d.%s, v%d.4s, v%d.4s", operation, h.suffix, to, h.words, a, b)
 	})
-	// The upper 16 bits have two of fraction left. Columns become rows: three times the bytes of
-	// the first half of four registers are interleaved with those of the second.
+	// The upper 16 bits have two fraction bits left. To turn columns into rows, interleave the
+	// bytes of the first two of four registers with the bytes of the last two, three times.
 	for i := range 4 {
 		f.V("sqrshrn v%d.8b, v%d.8h, #%d", 2+i, 24+2*i, passBits+constBits+3-16)
 		f.V("sqrshrn2 v%d.16b, v%d.8h, #%d", 2+i, 25+2*i, passBits+constBits+3-16)
