@@ -7,16 +7,17 @@ import (
 	"io"
 )
 
-// Signature is what a PNG begins with.
+// Signature is the beginning of every PNG.
 const Signature = "\x89PNG\r\n\x1a\n"
 
-// Error says what is wrong with a PNG.
+// Error describes a fault in a PNG.
 type Error struct {
-	// Offset is that of the fault in the file, or of the chunk that has it.
+	// Offset is the position in the file of the fault, or of the chunk that has it.
 	Offset int
-	// Reason says what is wrong.
+	// Reason describes the fault.
 	Reason string
-	// Unsupported says that the file may be fine, and has what the standard does not have.
+	// Unsupported reports whether the file may be undamaged, but uses features outside the
+	// standard.
 	Unsupported bool
 }
 
@@ -80,7 +81,7 @@ func (r *Reader) pass(c chunk) error {
 	return nil
 }
 
-// stage is how far the file is.
+// stage is the progress through the file.
 type stage uint8
 
 const (

@@ -12,7 +12,8 @@
 //	}
 //	// io.EOF: the image is whole
 //
-// Damage is found up to the chunk IEND: checksums of all chunks, that of the pixels, their amount,
-// the order of chunks. The verdicts are those of image/png, with one exception: data in a chunk IDAT
-// after the compressed pixels are ignored, as libpng does. Memory is that of a few rows.
+// Damage is found up to the chunk IEND: it checks all chunks' checksums, the checksum of the
+// pixels, their amount, and the order of chunks. The verdicts equal image/png's, with one
+// exception: data in a chunk IDAT after the compressed pixels are ignored, as libpng does. It needs
+// memory for a few rows.
 package png

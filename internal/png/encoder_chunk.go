@@ -22,7 +22,7 @@ func AppendEnd(dst []byte) []byte {
 	return AppendChunk(dst, "IEND", func(dst []byte) []byte { return dst })
 }
 
-// AppendChunk appends a chunk, whose data, of less than 2 GiB, is what data appends.
+// AppendChunk appends a chunk. data must append its data, less than 2 GiB.
 func AppendChunk(dst []byte, name string, data func([]byte) []byte) []byte {
 	at := len(dst)
 	dst = data(append(append(dst, 0, 0, 0, 0), name...))

@@ -1,7 +1,7 @@
 package png
 
-// filterPlain applies all filters to a row with pixels of n bytes, and returns what the size of their
-// differences adds up to, by filter.
+// filterPlain applies all filters to a row with pixels of n bytes, and returns the sum of the
+// absolute differences of each.
 func (e *Encoder) filterPlain(row, above []byte, n int) (sums [filters]uint64) {
 	size := len(row)
 	above = above[:size]
@@ -29,7 +29,7 @@ func (e *Encoder) filterPlain(row, above []byte, n int) (sums [filters]uint64) {
 	return sums
 }
 
-// distance is how far a difference is from 0.
+// distance returns the absolute value of a difference.
 func distance(x byte) int {
 	d := int(int8(x))
 	return max(d, -d)

@@ -1,6 +1,6 @@
 package png
 
-// The filters: what is added to each byte of a row.
+// The filters, by the value that is added to each byte of a row.
 const (
 	none    = iota
 	sub     // the byte of the pixel before it

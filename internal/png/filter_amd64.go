@@ -6,7 +6,7 @@ import "golang.org/x/sys/cpu"
 
 //go:generate sh -c "cd _generate && go run ./filter -out ../filter_amd64.s -stubs ../filter_stubs_amd64.go -pkg png"
 
-// hasAVX2 says that the assembly runs here. Tests turn it off.
+// hasAVX2 reports whether the assembly runs here. Tests turn it off.
 var hasAVX2 = cpu.X86.HasAVX2
 
 // The assembly by the bytes of a pixel, for a number of pixels, at least one, from the first of a
@@ -67,8 +67,8 @@ func unfilter(filter byte, dst, src, above []byte, n int) {
 	unfilterPlain(filter, dst, src, above, n)
 }
 
-// filter applies all filters to a row, and returns what the size of their differences adds up to. It is
-// filterPlain, by assembly where it runs.
+// filter applies all filters to a row, and returns the sum of the absolute differences of each. It
+// is filterPlain with assembly where that runs.
 func (e *Encoder) filter(row, above []byte, n int) [filters]uint64 {
 	if !hasAVX2 || len(row) < n+32 {
 		return e.filterPlain(row, above, n)

@@ -17,15 +17,15 @@ const (
 	RGBA      Color = 6
 )
 
-// samples are those of a pixel, by colour type.
+// samples is the number of samples in a pixel, by colour type.
 var samples = [...]int{Gray: 1, RGB: 3, Palette: 1, GrayAlpha: 2, RGBA: 4}
 
-// depths are those that a colour type may have: bit N is set for N bits a sample.
+// depths are the allowed depths of a colour type: bit N is set for N bits a sample.
 var depths = [...]uint32{
 	Gray: 1<<1 | 1<<2 | 1<<4 | 1<<8 | 1<<16, RGB: 1<<8 | 1<<16, Palette: 1<<1 | 1<<2 | 1<<4 | 1<<8, GrayAlpha: 1<<8 | 1<<16, RGBA: 1<<8 | 1<<16,
 }
 
-// Header is what a file says of its pixels before them.
+// Header describes the pixels of a file.
 type Header struct {
 	Width, Height int
 	// Depth is the bits of a sample: 1, 2, 4, 8 or 16.
@@ -33,15 +33,15 @@ type Header struct {
 	Color      Color
 	Interlaced bool
 
-	// Colors are those of the palette: red, green, blue and alpha. Those that the file does not have
-	// are black.
+	// Colors is the palette: red, green, blue and alpha. Entries that the file does not have are
+	// black.
 	Colors [256][4]byte
-	// keyed says that pixels with the samples key are transparent.
+	// keyed reports whether pixels with the samples key are transparent.
 	keyed bool
 	key   [3]uint16
 }
 
-// bits are those of a pixel.
+// bits returns the bits of a pixel.
 func (h *Header) bits() int { return h.Depth * samples[h.Color] }
 
 // header reads IHDR.

@@ -29,8 +29,8 @@ func (h *Header) Samples(dst, row []byte) {
 	}
 }
 
-// Gray writes the pixels of a gray row, without alpha, a byte each: those of fewer bits scaled to
-// 255, the upper 8 of 16 bits. The length of dst is the number of pixels.
+// Gray writes the pixels of a gray row, without alpha, a byte each. It scales samples of less than
+// 8 bits to 255 and takes the upper 8 of 16 bits. The length of dst is the number of pixels.
 func (h *Header) Gray(dst, row []byte) {
 	switch step := h.bits() / 8; step {
 	case 0:
@@ -146,7 +146,7 @@ func (h *Header) RGBA(dst, row []byte) {
 	}
 }
 
-// alpha is that of pixel x of a row that is neither RGBA nor has a palette.
+// alpha returns the alpha of pixel x of a row that is neither RGBA nor has a palette.
 func (h *Header) alpha(row []byte, x int) byte {
 	wide := h.Depth / 16 // 1 for two bytes a sample
 	if h.Color == GrayAlpha {

@@ -7,10 +7,11 @@ import (
 	"github.com/tfrec/tfrec/internal/inflate"
 )
 
-// Place says which pixels a row has: Width of row Y of the image, X and every Step after it.
+// Place is the position of the pixels of a row: Width pixels in row Y of the image, at X and every
+// Step after it.
 type Place struct{ X, Y, Step, Width int }
 
-// passes are where those of Adam7 begin, and the distance of their pixels.
+// passes are the starts of the passes of Adam7, and the distances of their pixels.
 var passes = [7]struct{ x, y, dx, dy int }{{0, 0, 8, 8}, {4, 0, 8, 8}, {0, 4, 4, 8}, {2, 0, 4, 4}, {0, 2, 2, 4}, {1, 0, 2, 2}, {0, 1, 1, 2}}
 
 // Reader reads one file at a time. Its zero value is ready for [Reader.Reset].
@@ -34,8 +35,8 @@ type Reader struct {
 	err     error
 }
 
-// Reset begins a file: it reads what is before the pixels. Errors are [*Error]. The Header has then
-// what the file says, and no memory is allocated for it: the caller checks the size.
+// Reset begins a file and reads everything before the pixels. Errors are [*Error]. It fills in the
+// Header but allocates no memory for the pixels: the caller must check the size.
 func (r *Reader) Reset(data []byte) error {
 	r.data, r.at, r.stage, r.first, r.err = data, len(Signature), atStart, nil, nil
 	r.Header = Header{}
@@ -59,7 +60,7 @@ func (r *Reader) Reset(data []byte) error {
 	return nil
 }
 
-// Release drops the file, and memory beyond that of small images.
+// Release drops the file, and memory beyond the amount for small images.
 func (r *Reader) Release() {
 	r.data, r.first, r.above = nil, nil, nil
 	r.inflate.Release()
@@ -83,17 +84,17 @@ func (r *Reader) nextPass() {
 	}
 }
 
-// RowBytes is how many bytes a row of n pixels has.
+// RowBytes returns the number of bytes in a row of n pixels.
 func (h *Header) RowBytes(n int) int { return (n*h.bits() + 7) / 8 }
 
-// Memory is how many bytes a Reader needs for a file with rows of so many bytes, at most, in addition
-// to the 256 KiB that it keeps for the next file.
+// Memory returns an upper bound on the bytes that a Reader needs for a file with rows of rowBytes
+// bytes, in addition to the 256 KiB that it keeps for the next file.
 func Memory(rowBytes int) int64 { return 5 * int64(rowBytes) }
 
-// Next returns the samples of the next row, as the file has them, and where their pixels are. It
-// decodes them into dst if that is long enough (RowBytes), otherwise into memory of its own. They
-// must not be changed before the next call but one. After the last row it reads what is left of the
-// file and returns io.EOF; any other error is an [*Error].
+// Next returns the stored samples of the next row, and the place of their pixels. It decodes them
+// into dst if that is long enough (RowBytes), otherwise into its own memory. They must not be
+// changed before the next call but one. After the last row it reads the rest of the file and
+// returns io.EOF; any other error is an [*Error].
 func (r *Reader) Next(dst []byte) ([]byte, Place, error) {
 	if r.err != nil {
 		return nil, Place{}, r.err
@@ -134,7 +135,7 @@ func (r *Reader) Next(dst []byte) ([]byte, Place, error) {
 	return dst, at, nil
 }
 
-// own is memory for a row that is not that of the row above.
+// own returns memory for a row that does not overlap the row above.
 func (r *Reader) own(n int) []byte {
 	r.reserve(n)
 	if r.above != nil && &r.above[0] == &r.rows[0][0] {
@@ -167,13 +168,13 @@ func (r *Reader) finish() error {
 	return io.EOF
 }
 
-// position is how far the pixel data are decompressed, in the file.
+// position returns the position in the file up to which the pixel data are decompressed.
 func (r *Reader) position() int {
 	used := int(r.inflate.Consumed() - r.begun)
 	return r.at - 4 - r.size + max(0, min(used, r.size))
 }
 
-// fault is what is wrong with the pixel data.
+// fault returns the error for a fault in the pixel data.
 func (r *Reader) fault(err error) error {
 	var in *inflate.Error
 	row := min(r.next.Y, r.Height-1)

@@ -1,23 +1,23 @@
 package raster
 
-// Kind is what an operation does.
+// Kind is the kind of an operation.
 type Kind uint32
 
-// The kinds. For each, one thread does what is said of (x, y), for all of Width
-// times Height; they read nothing that another thread of the operation writes.
+// The kinds. For each, one thread handles (x, y), for all of Width times Height. Threads read
+// nothing that another thread of the operation writes.
 const (
 	// Weigh makes sample x of row y of Dst: Σ weights[j] * Src[0][first+j] / 1<<22, rounded and
 	// clipped. Width counts samples, not pixels. Table[0] has, as int32, first[n], count[n] and
 	// then weight j of output i at j*n+i. Arg: n; 0 to sum along the row (by pixel of the row), 1
-	// down the column (by row); what is subtracted from first; a Precision.
+	// down the column (by row); the number to subtract from first; a Precision.
 	Weigh Kind = iota
 	// Pick copies pixel (xs[x], ys[y]) of Src[0]. Table[0] is xs and Table[1]
 	// ys, as int32; a negative one leaves Dst as it is. Without a table it is x,
 	// or y.
 	Pick
-	// Convert makes a pixel of RGB of Y, Cb and Cr, which are Src. Arg: how many pixels a chroma
-	// sample represents, across and down; 1 to interpolate by libjpeg's triangle filter, 0 to
-	// repeat; where the first pixel is in the whole image, x and y; the size of a whole chroma
+	// Convert converts Y, Cb and Cr, in Src, to a pixel of RGB. Arg: the number of pixels that a
+	// chroma sample represents, across and down; 1 to interpolate by libjpeg's triangle filter, 0
+	// to repeat; where the first pixel is in the whole image, x and y; the size of a whole chroma
 	// plane; which sample of that is the first in Src, x and y.
 	Convert
 	// Paint changes a pixel of Dst. Arg: a Paint mode; the colour, or the seed
@@ -34,12 +34,12 @@ const (
 	// Count counts the samples of some pixels, Run of a row, by channel and
 	// level, looked up as in Sum, in the uint32 [3][256] at Dst.
 	Count
-	// Levels makes a table of 256 bytes for a channel x. Arg: a Levels mode; for
-	// Contrast, pixels. Src[0] is what Sum or Count made.
+	// Levels computes a table of 256 bytes for a channel x. Arg: a Levels mode; for Contrast,
+	// pixels. Src[0] is the result of Sum or Count.
 	Levels
-	// Turn takes from Src[0] what comes from the place that Real, a matrix,
-	// gives, or else the colour Arg[4:7]. Arg: a Turn mode; the size of the
-	// source. Fixed has its matrix in Arg[7:13], in 16 bits of fraction.
+	// Turn reads from Src[0] the place that Real, a matrix, returns, or takes the colour Arg[4:7]
+	// outside of it. Arg: a Turn mode; the size of the source. Fixed has its matrix in Arg[7:13],
+	// with 16 fraction bits.
 	Turn
 	// Sharpen mixes a pixel with the mean of those around it, by the factor
 	// Real[0].
@@ -57,7 +57,7 @@ const (
 	// channels first.
 	Normalize
 
-	// Kinds is how many there are.
+	// Kinds is the number of kinds.
 	Kinds
 )
 
@@ -65,14 +65,13 @@ var kindNames = [Kinds]string{
 	"weigh", "pick", "convert", "paint", "recolor", "sum", "count", "levels", "turn", "sharpen", "blur", "noise", "normalize",
 }
 
-// String returns the name, which is also that of the kernel after "tfrec_".
+// String returns the name, which is also the kernel's name after "tfrec_".
 func (k Kind) String() string { return kindNames[k] }
 
-// Run is how many pixels of a row a thread of Sum and Count takes.
+// Run is the number of pixels of a row that a thread of Sum or Count handles.
 const Run = 64
 
-// What the samples of Weigh are: bytes on both sides, or on one side 16 bits with
-// 6 of fraction.
+// The samples of Weigh: bytes on both sides, or on one side 16 bits with 6 fraction bits.
 const (
 	Bytes    = 0
 	ToWide   = 1
@@ -108,12 +107,12 @@ const (
 	Bicubic  = 2
 )
 
-// Op is an operation. Its layout is that of C, in little-endian order: no field
-// is ever moved without gpu/kernels/raster.h.
+// Op is an operation. Its layout is C's, in little-endian order: a change of a field needs the same
+// change in gpu/kernels/raster.h.
 type Op struct {
 	Kind          Kind
 	Channels      int32 // 1 or 3
-	Width, Height int32 // of what is done
+	Width, Height int32 // of the operation's threads
 	Src           [3]View
 	Dst           View
 	Table         [2]Address

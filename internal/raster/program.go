@@ -5,11 +5,11 @@ type Region uint8
 
 // The regions.
 const (
-	Work    Region = iota // made and used by operations; anyone's guess at first
-	Input                 // what is sent to the processor
-	Decoded               // what the processor decodes: planes of Program.Coded
-	Result                // what is fetched from it
-	Direct                // a result that the processor itself writes to its place
+	Work    Region = iota // read and written by operations; undefined at first
+	Input                 // sent to the processor
+	Decoded               // decoded by the processor: planes of Program.Coded
+	Result                // fetched from the processor
+	Direct                // a result that the processor writes directly to its place
 )
 
 // Buffer is a piece of memory of a program.
@@ -47,16 +47,15 @@ type CodedPlane struct {
 	Buffer, Width, Height int
 }
 
-// Program is what is to be done for one image. Its slices are reused by
-// [Program.Reset].
+// Program is the work for one image. [Program.Reset] reuses its slices.
 type Program struct {
 	Buffers []Buffer
 	Blobs   []Blob
 	Ops     []Op
-	// Stages has a number for each operation, which never gets smaller.
-	// Those of the same stage don't depend on each other.
+	// Stages has a number for each operation, which never decreases. Operations of the same stage
+	// don't depend on each other.
 	Stages []int32
-	// Coded is what is decoded first; nothing without planes.
+	// Coded is the image to decode first; nothing without planes.
 	Coded Coded
 }
 
@@ -88,15 +87,14 @@ func (p *Program) Table(b Blob) Address {
 	return blobAddress | Address(len(p.Blobs))<<addressBits
 }
 
-// Address is an address in a program: a byte of a buffer or of a blob. Before an
-// operation is carried out the number becomes what the processor takes for an
-// address. The zero value is none.
+// Address is an address in a program: a byte of a buffer or of a blob. Before an operation is
+// executed, it is replaced by an address of the processor. The zero value is none.
 type Address uint64
 
 const (
 	addressBits = 48
 	blobAddress = Address(1) << 63
-	// most is how many buffers, or blobs, a program can have.
+	// most is the maximum number of buffers, and of blobs, in a program.
 	most = 1<<(63-addressBits) - 1
 )
 
@@ -106,8 +104,8 @@ func (p Address) Split() (blob bool, index int, offset int64) {
 	return p&blobAddress != 0, int(p&^blobAddress>>addressBits) - 1, int64(p & (1<<addressBits - 1))
 }
 
-// SortStages puts the operations in the order of their stages, those of a stage in the order that they
-// have: what is written plane by plane, through all stages, is then done for all planes together.
+// SortStages sorts the operations stably by stage: operations added plane by plane, through all
+// stages, then run for all planes together.
 func (p *Program) SortStages() {
 	// By insertion, since most are in order.
 	for i := 1; i < len(p.Ops); i++ {
@@ -121,11 +119,10 @@ func (p *Program) SortStages() {
 	}
 }
 
-// Fits says whether the program has no more buffers and blobs than there are
-// places for.
+// Fits reports whether the buffers and blobs of the program fit into the limits.
 func (p *Program) Fits() bool { return len(p.Buffers) <= most && len(p.Blobs) <= most }
 
-// View is how the samples of an image are in memory: pixel (x, y) begins at At + y*Stride + x*Step.
+// View is the memory layout of an image's samples: pixel (x, y) begins at At + y*Stride + x*Step.
 type View struct {
 	At           Address
 	Stride, Step int32 // in bytes; either may be negative

@@ -111,10 +111,10 @@ func (d *Decoder) chunk(c *container, name, body []byte) (image.Image, error) {
 	return nil, nil
 }
 
-// Held is how many bytes of memory the decoder keeps for the next image.
+// Held returns the number of bytes of memory that the decoder keeps for the next image.
 func (d *Decoder) Held() int { return d.lossy.held() + d.lossless.held() + cap(d.alpha) }
 
-// sized is a buffer of n elements, whose contents are undefined: buf's memory if it is enough.
+// sized returns a buffer of n elements, whose contents are undefined: buf's memory if it is enough.
 func sized[T any](buf []T, n int) []T {
 	if cap(buf) < n {
 		return make([]T, n)

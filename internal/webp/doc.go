@@ -1,8 +1,8 @@
 // Package webp decodes still WebP images: VP8 key frames (RFC 6386), VP8L (RFC 9649) and alpha.
 //
-// The planes, the pixels and the verdicts on damage are those of golang.org/x/image/webp, which is
-// the judge in tests. The pieces that cost time have assembly for amd64 with AVX2, and a plain
-// reference implementation in Go that tests compare it with.
+// The planes, the pixels and the verdicts on damage equal golang.org/x/image/webp's, which is the
+// reference in tests. Expensive pieces have assembly for amd64 with AVX2, and a plain reference
+// implementation in Go that tests compare it with.
 //
 //	var d webp.Decoder
 //	m, err := d.Decode(data) // *image.YCbCr, *image.NYCbCrA or *image.NRGBA

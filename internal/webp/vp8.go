@@ -2,7 +2,7 @@ package webp
 
 import "image"
 
-// mbContext is what a macroblock leaves for those below it and to the right of it.
+// mbContext is the context that a macroblock leaves for the ones below and to the right of it.
 type mbContext struct {
 	modes  [4]uint8 // of the subblocks at its lower or right edge
 	luma   [4]uint8 // 1 for each of them that has coefficients
@@ -42,14 +42,14 @@ type macroblock struct {
 	segment int
 	whole   bool      // luma is predicted in one piece
 	luma    uint8     // its mode then
-	sub     [16]uint8 // and otherwise those of the subblocks
+	sub     [16]uint8 // and otherwise the modes of the subblocks
 	chroma  uint8
-	ends    [24]uint8 // after the last coefficient of each block in zigzag order
+	ends    [24]uint8 // ends of the coefficients of each block in zigzag order
 	coefs   [25 * 16]int16
 	work    [26 * workStride]byte
 }
 
-// mbFilter is how a macroblock is filtered.
+// mbFilter is the filter of a macroblock.
 type mbFilter struct {
 	levels *filterLevels
 	inner  bool
@@ -91,7 +91,7 @@ func (d *vp8) decode(body []byte) error {
 	return nil
 }
 
-// allocate makes the planes, which have whole macroblocks, and what a row needs.
+// allocate allocates the planes, which have whole macroblocks, and the memory for a row.
 func (d *vp8) allocate() {
 	ySize, cSize := 256*d.mbw*d.mbh, 64*d.mbw*d.mbh
 	d.planes = sized(d.planes, ySize+2*cSize)

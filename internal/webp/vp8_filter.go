@@ -4,8 +4,8 @@ package webp
 // in them, on eight samples across an edge, named p3 to p0 and q0 to q3.
 
 // filterLevels are the limits of a macroblock's filter, each repeated for the assembly, which knows
-// the layout. An edge is filtered where the step across it is within edge, or macroblock, and all
-// steps beside it are within inner; where one next to it exceeds uneven, less is changed.
+// the layout. An edge is filtered if the step across it is within edge, or macroblock, and all
+// steps on both sides are within inner; if a step next to the edge exceeds uneven, less is changed.
 type filterLevels struct {
 	macroblock, edge, inner, uneven [16]uint8
 	on                              bool

@@ -5,7 +5,7 @@ func abs(v int) int { return max(v, -v) }
 // signed keeps a number to the range of eight bits.
 func signed(v int) int { return min(max(v, -128), 127) }
 
-// change is how much p0 and q0 change.
+// change returns the changes of p0 and q0.
 func change(a int) (p, q int) { return signed(a+3) >> 3, signed(a+4) >> 3 }
 
 func sample(v int) uint8 { return uint8(min(max(v, 0), 255)) }
@@ -24,7 +24,7 @@ func simpleEdge(pix []byte, at, n, next, step int, limit uint8) {
 }
 
 // normalEdge is simpleEdge for the normal filter, which changes up to three samples on either side
-// of the edge of a macroblock, and up to two of that of a subblock.
+// of a macroblock's edge, and up to two for a subblock's edge.
 func normalEdge(pix []byte, at, n, next, step int, f *filterLevels, macroblock bool) {
 	limit, inner, uneven := int(f.edge[0]), int(f.inner[0]), int(f.uneven[0])
 	if macroblock {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// segmentHeader is how segments differ (RFC 6386, 9.3).
+// segmentHeader describes the differences of segments (RFC 6386, 9.3).
 type segmentHeader struct {
 	on, mapped bool
 	relative   bool
@@ -15,14 +15,14 @@ type segmentHeader struct {
 	probs      [3]uint8
 }
 
-// filterHeader is how strong the loop filter is (RFC 6386, 9.6).
+// filterHeader is the strength of the loop filter (RFC 6386, 9.6).
 type filterHeader struct {
 	simple    bool
 	level     int8
 	sharpness uint8
 	deltas    bool
 	intra     int8 // the change of intra macroblocks
-	subblocks int8 // and of those whose subblocks are predicted each
+	subblocks int8 // and of intra macroblocks whose subblocks are predicted separately
 }
 
 // quantizer are the steps of a segment, for DC and for the other coefficients.

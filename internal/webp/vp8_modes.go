@@ -1,6 +1,6 @@
 package webp
 
-// Modes of prediction (RFC 6386, 11.2). The first four are those of whole macroblocks, too.
+// Prediction modes (RFC 6386, 11.2). The first four also apply to whole macroblocks.
 const (
 	modeDC = iota
 	modeTM

@@ -111,7 +111,7 @@ func (d *vp8) store(mbx, mby int) {
 	copy(d.lastY[16*mbx:16*mbx+16], w[yAt+15*workStride:])
 	copy(d.lastCb[8*mbx:8*mbx+8], w[cbAt+7*workStride:])
 	copy(d.lastCr[8*mbx:8*mbx+8], w[crAt+7*workStride:])
-	if mbx == d.mbw-1 { // the last sample stands for those to the right of it
+	if mbx == d.mbw-1 { // repeat the last sample to its right
 		binary.LittleEndian.PutUint32(d.lastY[16*d.mbw:], uint32(d.lastY[16*d.mbw-1])*(everyByte&0xFFFFFFFF))
 	}
 }

@@ -29,7 +29,7 @@ const (
 	literals  = 256
 	lengths   = 24
 	distances = 40
-	// maxGroups is how many groups of codes an image may have: as many as libwebp writes.
+	// maxGroups is the maximum number of groups of codes in an image, equal to libwebp's.
 	maxGroups = 2600
 )
 
@@ -64,7 +64,7 @@ func (d *vp8l) held() int {
 func (d *vp8l) decode(data []byte, w, h int) (*image.NRGBA, error) {
 	d.r.init(data)
 	d.transforms = d.transforms[:0]
-	coded := w // the width of what is coded
+	coded := w // the width of the coded pixels
 	for d.r.read(1) != 0 {
 		if err := d.readTransform(&coded, h); err != nil {
 			return nil, err
@@ -85,13 +85,13 @@ func (d *vp8l) decode(data []byte, w, h int) (*image.NRGBA, error) {
 	return &d.img, nil
 }
 
-// tiles is how many squares of 1<<bits pixels a side cover a number of pixels.
+// tiles returns the number of squares with a side of 1<<bits pixels that cover size pixels.
 func tiles(size int, bits uint32) int { return (size + 1<<bits - 1) >> bits }
 
 // readGroups reads the groups of codes (RFC 9649, 3.7.2.2). If there are several, tileBits is the
 // logarithm of the side of the areas that have one each, in groupOf; otherwise it is 0.
 func (d *vp8l) readGroups(w, h int, top bool, cacheSize uint32) (tileBits uint32, err error) {
-	stored, used := 1, 1 // how many are in the data, and how many are kept
+	stored, used := 1, 1 // numbers of groups in the data and in use
 	d.mapping = d.mapping[:0]
 	if top && d.r.read(1) != 0 {
 		tileBits = 2 + d.r.read(3)

@@ -31,7 +31,7 @@ func (r *bitReader) fill() {
 	}
 }
 
-// overrun says that bits were read that are not of the data.
+// overrun reports whether more bits were read than the data have.
 func (r *bitReader) overrun() bool { return r.n < r.added }
 
 // skip drops k bits.

@@ -27,7 +27,7 @@ type prefixCode struct {
 	root  uint32 // the bits that are looked at first, as a mask
 }
 
-// entry is that of the code at the beginning of some bits.
+// entry returns the entry of the code at the beginning of v.
 func (c *prefixCode) entry(v uint64) uint32 {
 	e := c.table[uint32(v)&c.root]
 	if e&entryLink != 0 {
@@ -96,7 +96,7 @@ func (a *codeArena) build(lengths []uint8) (prefixCode, error) {
 		return prefixCode{}, errCode
 	}
 	root := min(longest, rootBits)
-	var deepest [1 << rootBits]uint8 // the longest code by its first bits, beyond those of the root
+	var deepest [1 << rootBits]uint8 // of the longest code by its first bits, without the root's
 	size := 1 << root
 	if longest > root {
 		codes := next

@@ -17,7 +17,7 @@ var near = [120]uint8{
 	0x4f, 0x10, 0x20, 0x62, 0x6e, 0x30, 0x73, 0x7d, 0x51, 0x5f, 0x40, 0x72, 0x7e, 0x61, 0x6f, 0x50, 0x71, 0x7f, 0x60, 0x70,
 }
 
-// distance is how many pixels back a distance code goes in rows of w pixels.
+// distance returns the number of pixels that a distance code goes back in rows of w pixels.
 func distance(w int, code uint32) int {
 	if code > uint32(len(near)) {
 		return int(code) - len(near)

@@ -98,7 +98,7 @@ func (d *vp8l) invert(t *transform, pix []byte, h int) []byte {
 	return pix
 }
 
-// invertColors adds to red and blue what the tile's factors make of green, and of red.
+// invertColors adds the products of the tile's factors with green, and with red, to red and blue.
 func invertColors(t *transform, row []byte, y int) {
 	at := t.tiles[4*(y>>t.bits)*tiles(t.width, t.bits):]
 	for len(row) > 0 {

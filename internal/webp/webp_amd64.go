@@ -6,7 +6,7 @@ import "golang.org/x/sys/cpu"
 
 //go:generate sh -c "cd _generate && go run ./webp -out ../webp_amd64.s -stubs ../webp_stubs_amd64.go -pkg webp"
 
-// hasAVX2 says that the assembly runs here. Tests turn it off.
+// hasAVX2 reports whether the assembly runs here. Tests turn it off.
 var hasAVX2 = cpu.X86.HasAVX2 && cpu.X86.HasBMI2
 
 // blockBytes is more than the assembly reads for a block: 16 tokens of up to 19 bits, each of which

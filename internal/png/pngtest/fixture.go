@@ -18,13 +18,13 @@ const (
 	RGBA      = 6
 )
 
-// samples are those of a pixel, by colour type.
+// samples is the number of samples in a pixel, by colour type.
 var samples = [...]int{Gray: 1, RGB: 3, Palette: 1, GrayAlpha: 2, RGBA: 4}
 
-// depths are the bits that a sample may have.
+// depths are the allowed bits of a sample, by colour type.
 var depths = map[int][]int{Gray: {1, 2, 4, 8, 16}, RGB: {8, 16}, Palette: {1, 2, 4, 8}, GrayAlpha: {8, 16}, RGBA: {8, 16}}
 
-// passes are the first column and row of those of Adam7, and the steps between them.
+// passes are the first column and row of each pass of Adam7, and the steps between its pixels.
 var passes = [7][4]int{{0, 0, 8, 8}, {4, 0, 8, 8}, {0, 4, 4, 8}, {2, 0, 4, 4}, {0, 2, 2, 4}, {1, 0, 2, 2}, {0, 1, 1, 2}}
 
 // Spec is a PNG whose samples, filters, palette, compression and chunks are drawn at random.

@@ -112,7 +112,7 @@ func subRow(n int) {
 	loop(n, left, dst, src)
 }
 
-// averageRow rounds down what the instruction rounds up.
+// averageRow corrects the instruction, which rounds up, to round down.
 func averageRow(n int, ones Mem) {
 	TEXT(fmt.Sprintf("unfilterAverage%d", n), NOSPLIT, "func(dst, src, above *uint8, pixels int)")
 	Pragma("noescape")
@@ -180,10 +180,10 @@ func lastBytes() Mem {
 	return m
 }
 
-// filterRow applies all filters to 32 bytes at a time. The last 32 overlap with those before them, and
-// what they have in common is added once. In bytes without sign, left + above - corner is
-// as far from the corner as the sum of the two distances, if both are on the same side of it, and as
-// their difference otherwise; where the sum is cut to 255, it is no nearer than either.
+// filterRow applies all filters to 32 bytes at a time. The last 32 overlap with the bytes before,
+// and the overlap is added only once. In unsigned bytes, the distance of left + above - corner from
+// the corner is the sum of the two distances if both are on the same side of it, and their
+// difference otherwise. A sum that is cut to 255 is at least as far as either distance.
 func filterRow(ones, last Mem) {
 	TEXT("filterRow", NOSPLIT, "func(sub, up, average, paeth, row, above *uint8, pixel, n int, sums *[5]uint64)")
 	Pragma("noescape")

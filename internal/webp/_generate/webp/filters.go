@@ -17,7 +17,7 @@ const (
 // samples are those across an edge at 16 places: p3 to p0, q0 to q3.
 type samples []VecVirtual
 
-// constants are what the filters use.
+// constants are the operands of the filters.
 type constants struct{ sign, low7, three, four, low5, bit4, halves, nine, round Mem }
 
 func filters() {
@@ -199,7 +199,7 @@ func (e edge) storeDown(s samples, from, to int) {
 	})
 }
 
-// difference is that of two samples.
+// difference returns the absolute difference of two samples.
 func difference(a, b VecVirtual) VecVirtual {
 	d, t := XMM(), XMM()
 	VPSUBUSB(b, a, d)
@@ -208,7 +208,7 @@ func difference(a, b VecVirtual) VecVirtual {
 	return d
 }
 
-// step is how much the step across an edge exceeds its limit.
+// step returns the amount by which the step across an edge exceeds its limit.
 func (c constants) step(s samples, limit Mem) VecVirtual {
 	d, e := difference(s[3], s[4]), difference(s[2], s[5])
 	VPADDUSB(d, d, d)
@@ -236,7 +236,7 @@ func three(a, p0, q0 VecVirtual) {
 	}
 }
 
-// change makes p0 and q0 what the filter of two samples does, and returns how much q0 has changed.
+// change applies the filter of two samples to p0 and q0, and returns the change of q0.
 func (c constants) change(a, p0, q0 VecVirtual) VecVirtual {
 	p, q := XMM(), XMM()
 	VPADDSB(c.three, a, p)

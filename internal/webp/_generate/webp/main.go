@@ -10,7 +10,7 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// workStride is how far rows of the buffer of a macroblock are apart.
+// workStride is the distance of rows in the buffer of a macroblock.
 const workStride = 32
 
 func main() {
