@@ -74,7 +74,7 @@ type codes struct {
 	used    int // of lengthsOrder
 }
 
-// block writes a block: the items, or what they stand for.
+// block writes a block with the items, or with the data that they represent.
 func (w *Writer) block(last bool) {
 	w.lit[endOfBlock] = 1
 	c := &w.codes
@@ -165,7 +165,7 @@ func (c *codes) tell() {
 	}
 }
 
-// size is how many bits a block has with the codes.
+// size returns the number of bits of a block with these codes.
 func (c *codes) size(w *Writer) int {
 	size := 3 + 5 + 5 + 4 + 3*c.used
 	for s, n := range c.often {
@@ -174,7 +174,7 @@ func (c *codes) size(w *Writer) int {
 	return size + contentSize(w, &c.lit, &c.dist)
 }
 
-// fixedSize is how many bits a block has with the fixed codes.
+// fixedSize returns the number of bits of a block with the fixed codes.
 func fixedSize(w *Writer) int { return 3 + contentSize(w, &fixedCodes.lit, &fixedCodes.dist) }
 
 func contentSize(w *Writer, lit *[maxLit]code, dist *[maxDist]code) (size int) {
@@ -187,7 +187,7 @@ func contentSize(w *Writer, lit *[maxLit]code, dist *[maxDist]code) (size int) {
 	return size
 }
 
-// fixedCodes are those of RFC 1951, section 3.2.6.
+// fixedCodes are the codes of RFC 1951, section 3.2.6.
 var fixedCodes = func() (c struct {
 	lit  [maxLit]code
 	dist [maxDist]code

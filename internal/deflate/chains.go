@@ -18,16 +18,16 @@ const (
 	eachTag    = 1<<(3*tagBits) | 1<<(2*tagBits) | 1<<tagBits | 1 // the lowest bits of maxChain tags
 )
 
-// chains finds earlier strings of six bytes and more. Those of a hash are a chain, the latest first. A
-// place counts bytes over several buffers and streams, so that the chains of one stream need not be
-// cleared for the next.
+// chains finds earlier strings of six bytes and more. Strings with the same hash form a chain, the
+// latest first. A place counts bytes over several buffers and streams, so that the chains of one
+// stream need not be cleared for the next.
 type chains struct {
-	// last has by hash the place of the latest string, plus 1, in its lowest 24 bits; 0: none. Above are
-	// the tags of the latest four strings, 10 more bits of the hash, the latest one's lowest: most strings
-	// that are not the same are skipped by them, without reading prev and the data.
+	// last has by hash the place of the latest string, plus 1, in its lowest 24 bits; 0: none.
+	// Above are the tags of the latest four strings, 10 more bits of the hash, the latest one's
+	// lowest: they exclude most strings that differ, without reading prev and the data.
 	last [1 << hashBits]uint64
-	// prev has by place, modulo the window, that of the string before it in the chain, plus 1. A string
-	// that is entered twice comes before itself, and ends its chain.
+	// prev has by place, modulo the window, the place of the string before it in the chain, plus 1.
+	// A string that is entered twice precedes itself, and ends its chain.
 	prev [window]uint32
 	base int // the place of the buffer's first byte
 }
@@ -99,9 +99,9 @@ func (c *chains) find(data []byte, pos, longest int) (length, distance int) {
 	return c.longest(data, pos, longest, last, same)
 }
 
-// longest returns the longest of the earlier strings that has more than so many bytes in common with
-// the one at pos, five at least, and how far back it is; no more bytes than that if there is none. It
-// compares those of the chain that have the same tag.
+// longest returns the length of the longest match of an earlier string with the string at pos, if
+// it is longer than length, and its distance. Otherwise it returns length and 0. It compares only
+// strings of the chain that have the same tag. length must be at least five.
 func (c *chains) longest(data []byte, pos, length int, last, same uint64) (longest, distance int) {
 	here := data[pos:min(len(data), pos+maxMatch)]
 	for p := last & placeMask; length < len(here); p = uint64(c.prev[(p-1)%window]) {

@@ -83,7 +83,7 @@ func (b *builder) measure(lengths *[16]int, limit int) {
 	for i := n - 3; i >= 0; i-- {
 		a[i] = a[a[i]] + 1
 	}
-	// Of the places at each depth, those that are no inner nodes are symbols.
+	// At each depth, places that are not inner nodes are symbols.
 	for places, depth, at := 1, 0, n-2; places > 0; depth++ {
 		inner := 0
 		for ; at >= 0 && a[at] == depth; at-- {

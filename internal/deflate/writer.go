@@ -15,7 +15,8 @@ const (
 
 	goodMatch = 32 // that no later one is looked for
 	niceMatch = 128
-	// insertMost is how many strings at the beginning of a match, and at its end, are entered.
+	// insertMost is the maximum number of strings that are entered at the beginning of a match, and
+	// at its end.
 	insertMost = 16
 )
 
@@ -91,7 +92,7 @@ func (w *Writer) slide() {
 	w.chains.slide(by)
 }
 
-// compress compresses what is in the buffer, and ends a block with it.
+// compress compresses the data in the buffer, and ends a block with it.
 func (w *Writer) compress(last bool) {
 	w.checksum = inflate.Adler(w.checksum, w.buffer[w.done:w.filled])
 	data := w.buffer[:w.filled]

@@ -6,7 +6,7 @@ import "golang.org/x/sys/cpu"
 
 //go:generate sh -c "cd _generate && go run ./adler -out ../adler_amd64.s -stubs ../adler_stubs_amd64.go -pkg inflate"
 
-// hasAVX2 says that adlerAVX2 runs here. Tests turn it off.
+// hasAVX2 reports whether adlerAVX2 runs here. Tests turn it off.
 var hasAVX2 = cpu.X86.HasAVX2
 
 // adler continues an Adler-32, which begins with 1.

@@ -5,11 +5,11 @@ import (
 	"io"
 )
 
-// inSlack is how many bytes of data a turn of decodeFast may read.
+// inSlack is the number of bytes of data that a turn of decodeFast may read.
 const inSlack = 24
 
-// codes decodes symbols of a block: to its end, or as far as there are room and data, of which it
-// gets more only for a caller that has fewer than n bytes to take.
+// codes decodes symbols of a block: to its end, or until room or data run out. It reads more data
+// only for a caller with fewer than n bytes to take.
 func (r *Reader) codes(n int) error {
 	c := &r.codec
 	for len(c.out)-c.pos > slack {
@@ -52,7 +52,7 @@ func (r *Reader) decodeSlow() (end bool, err error) {
 	}
 	bits, count := c.bits, c.count
 	e := c.lit[bits&(1<<litBits-1)]
-	if e&twoLiterals == twoLiterals && uint64(e&31) > count { // the second one is made of zeros
+	if e&twoLiterals == twoLiterals && uint64(e&31) > count { // the second one is from missing bits
 		first := e >> 8 & 0xFF
 		e = oneLiteral | first<<8 | uint32(r.literals[first])
 	}

@@ -10,7 +10,8 @@ import (
 
 //go:generate sh -c "cd _generate && go run ./decode -out ../decode_amd64.s -stubs ../decode_stubs_amd64.go -pkg inflate"
 
-// hasBMI2 says that the processor has the shifts and shuffles of the assembly. Tests turn it off.
+// hasBMI2 reports whether the processor has the shifts and shuffles of the assembly. Tests turn it
+// off.
 var hasBMI2 = cpu.X86.HasBMI2 && cpu.X86.HasSSSE3
 
 // The assembly knows where these are.

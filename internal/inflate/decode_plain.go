@@ -11,7 +11,7 @@ func (c *codec) decodeFastPlain() (end bool) {
 	le := binary.LittleEndian
 	inEnd, outEnd := len(in)-inSlack, len(out)-slack
 	for at <= inEnd && pos < outEnd {
-		// Bits above count are those of the byte that comes next: or changes nothing in them.
+		// Bits above count already equal the bits of the next byte: the or changes nothing in them.
 		bits |= le.Uint64(in[at:]) << (count & 63)
 		at += int(63-count) >> 3
 		count |= 56

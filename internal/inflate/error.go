@@ -6,15 +6,15 @@ import (
 	"fmt"
 )
 
-// Error says what is wrong with compressed data. It unwraps to ErrHeader or ErrChecksum of
+// Error describes a fault in compressed data. It unwraps to ErrHeader or ErrChecksum of
 // compress/gzip or compress/zlib, or to nothing.
 type Error struct {
 	// Offset is the number of bytes of compressed data up to where the fault was noticed.
 	Offset int64
-	// Reason says what is wrong.
+	// Reason describes the fault.
 	Reason string
-	// Checksum says that the data decompress and have another checksum, or length, than the stream
-	// says.
+	// Checksum reports whether the data decompress, but to another checksum or length than the
+	// stream records.
 	Checksum bool
 
 	err error

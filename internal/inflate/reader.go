@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// Format is what is around the compressed data.
+// Format is the container format of the compressed data.
 type Format uint8
 
 const (
@@ -14,7 +14,7 @@ const (
 	Raw Format = iota
 	// Zlib is a DEFLATE stream with zlib's header and the Adler-32 of its content.
 	Zlib
-	// ZlibStreams is any number of those, up to the end of the data.
+	// ZlibStreams is any number of zlib streams, up to the end of the data.
 	ZlibStreams
 	// Gzip is any number of members (RFC 1952), up to the end of the data: DEFLATE streams with a
 	// header, the CRC-32 of the content and its length. Zeros after the last member are skipped, as by
@@ -24,13 +24,13 @@ const (
 
 const (
 	window     = 32 << 10  // that distances reach back
-	bufferSize = 128 << 10 // at least: the window and what is ahead of it
-	// slack is the room that a turn of decodeFast may write to: literals, and a match that is copied
-	// by 32 bytes.
+	bufferSize = 128 << 10 // at least: the window and the data ahead
+	// slack is the room that a turn of decodeFast may write to: literals, and a match copied by 32
+	// bytes.
 	slack = 4*2 + 258 + 64
 )
 
-// state is what comes next in the compressed data.
+// state is the next item in the compressed data.
 type state uint8
 
 const (
@@ -69,7 +69,7 @@ type Reader struct {
 	literals []uint8 // bits of the codes of literals
 }
 
-// codec is what decodeFast works on, and assembly knows the layout of.
+// codec is the state of decodeFast. The assembly knows its layout.
 type codec struct {
 	bits  uint64 // of the data, the next one lowest; zeros above count
 	count uint64 // of them
@@ -104,7 +104,7 @@ func (r *Reader) begin() {
 	}
 }
 
-// Release drops the source, and memory beyond that of a small stream.
+// Release drops the source, and memory beyond the amount for a small stream.
 func (r *Reader) Release() {
 	r.source, r.codec = nil, codec{}
 	if len(r.buffer) > bufferSize {
@@ -113,13 +113,13 @@ func (r *Reader) Release() {
 	r.err = errors.New("inflate: the reader was released")
 }
 
-// Consumed is how many bytes of the compressed data were used, a byte of which bits were used among
-// them.
+// Consumed returns the number of bytes of the compressed data that were used, including one of
+// which only some bits were used.
 func (r *Reader) Consumed() int64 { return r.passed + int64(r.codec.at) - int64(r.codec.count/8) }
 
 // Next returns the next n bytes, which are valid until the next call. If the stream ends before
-// them, it returns fewer: none and io.EOF if all were taken and the stream is whole, otherwise
-// those that are left and io.ErrUnexpectedEOF. Other errors are those of the source, and [*Error].
+// them, it returns fewer: none and io.EOF if all were taken and the stream is whole, otherwise the
+// rest and io.ErrUnexpectedEOF. Other errors are the source's, and [*Error].
 func (r *Reader) Next(n int) ([]byte, error) {
 	for r.codec.pos-r.taken < n && r.err == nil {
 		r.err = r.fill(n)
@@ -180,8 +180,8 @@ func (r *Reader) sum() {
 	}
 }
 
-// makeRoom moves what is still needed to the beginning of the buffer, which it enlarges for n bytes
-// in one piece.
+// makeRoom moves the data that are still needed to the beginning of the buffer. It enlarges the
+// buffer to hold n bytes in one piece.
 func (r *Reader) makeRoom(n int) {
 	c := &r.codec
 	if len(c.out)-c.pos > slack && r.taken+n+slack < len(c.out) {

@@ -14,14 +14,14 @@ const (
 
 	maxLit, maxDist, maxPre = 288, 32, 19 // symbols
 
-	// A complete code has at least k+1 symbols in a table of 2^k entries, which bounds the tables of
-	// codes that are longer than what the first one is looked up with.
+	// A complete code has at least k+1 symbols in a table of 2^k entries, which bounds the tables
+	// of codes that are longer than the index of the first one.
 	litSize  = 1<<litBits + maxLit*16/5
 	distSize = 1<<distBits + maxDist*64/7
 )
 
-// Entries of the tables. The lowest byte is how many bits the entry stands for, those of a length
-// or distance after its code included.
+// Entries of the tables. The lowest byte is the number of bits that the entry covers, including the
+// bits of a length or distance after its code.
 //
 //	literals:  31 set, 24-25 how many, 16-23 the second one, 8-15 the first one
 //	length:    16-24 the least length, 8-11 bits of the code alone
@@ -41,8 +41,8 @@ const (
 	noCode    = 1 << 28
 )
 
-// symbols are the entries of symbols, without the bits of their codes. Those of lengths and
-// distances have the bits that follow the code.
+// symbols are the entries of symbols, without the bits of their codes. Entries of lengths and
+// distances include the bits that follow the code.
 type symbols struct {
 	bits  int // of the first table
 	other uint32
@@ -174,7 +174,7 @@ func (s *symbols) build(table []uint32, lengths []uint8) bool {
 	return true
 }
 
-// coded is the entry of a symbol whose code, or what is left of it, has n bits.
+// coded returns the entry of a symbol whose code, or the rest of it, has n bits.
 func (s *symbols) coded(symbol, n int) uint32 {
 	e := s.entry[symbol]
 	if e&(literal|litOther) == 0 || s.other == distOther && e&distOther == 0 {

@@ -16,8 +16,8 @@ const (
 
 	noCode = -1
 
-	// slack is more than what a string takes, and the rest of the last store of it: each string is a
-	// byte longer than an earlier one.
+	// slack is more than a string takes, including the surplus bytes of the last store: each string
+	// is a byte longer than an earlier one.
 	slack      = 1<<maxWidth + 8
 	bufferSize = 16<<10 + slack
 )
@@ -27,8 +27,8 @@ var errCode = errors.New("a code without a string")
 // text is a string of the table.
 type text struct {
 	tail uint64 // its last 1 to 8 bytes, the first of them lowest; zeros above them
-	// info is its length; from bit 16 on the code of what is before the tail, a multiple of 8 bytes;
-	// from bit 32 on its first byte.
+	// info is its length; from bit 16 on the code of the text before the tail, a multiple of 8
+	// bytes; from bit 32 on its first byte.
 	info uint64
 }
 

@@ -210,8 +210,8 @@ func limits() {
 	JCC(LabelRef("limit"))
 }
 
-// refill makes 56 bits or more of fewer. Bits above them are those of the next byte, so that it
-// changes nothing to set them again.
+// refill fills up to at least 56 bits. Bits above the count are already those in the next byte, so
+// that setting them again changes nothing.
 func refill() {
 	MOVQ(Mem{Base: in}, t)
 	SHLXQ(count, t, t)
