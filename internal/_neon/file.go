@@ -106,8 +106,8 @@ func (f *Func) Label(name string) { fmt.Fprintf(&f.file.text, "%s:\n", name) }
 // Address moves the address of Data to a register.
 func (f *Func) Address(name, register string) { f.Op("MOVD $%s<>(SB), %s", name, register) }
 
-// Next advances the index in register i by step and jumps to start, or goes on with i = last if
-// that is less, so that the last step overlaps the one before. After last it falls through.
+// Next advances the index in register i by step and jumps to start. If last is less, it continues
+// with i = last, so that the last step overlaps the one before. After last it falls through.
 func (f *Func) Next(i, last string, step int, start string) {
 	f.Op("CMP %s, %s", last, i)
 	f.Op("BEQ done")

@@ -47,7 +47,7 @@ func (m *maker) jpeg() (data []byte, orientation int, gray bool) {
 	return data, orientation, gray
 }
 
-// Turned returns a JPEG with an EXIF segment that says how it is to be turned, 1 to 8.
+// Turned returns a JPEG with an EXIF segment for the given orientation, 1 to 8.
 func Turned(data []byte, orientation int) []byte {
 	exif := append([]byte("\xFF\xE1\x00\x22Exif\x00\x00MM\x00*\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01\x00"), byte(orientation), 0, 0, 0, 0, 0, 0)
 	return slices.Insert(bytes.Clone(data), 2, exif...)

@@ -60,7 +60,7 @@ func (m *maker) empty(t *augment.Task) {
 	m.n++
 }
 
-// wish decides what is to be made of an image of w x h pixels, which may be one in planes.
+// wish decides the result of a task for an image of w x h pixels, which may be one in planes.
 func (m *maker) wish(t *augment.Task, w, h int, planar bool) {
 	if m.chance(0.6) {
 		t.Draw = m.draw(w, h)
@@ -97,7 +97,7 @@ func isCrop(s augment.Step) bool {
 
 func (m *maker) chance(p float64) bool { return m.r.Float64() < p }
 
-// side is mostly that of a small image: faults occur at edges.
+// side returns a side that is mostly small: faults occur at edges.
 func (m *maker) side() int {
 	if m.chance(0.15) {
 		return 1 + m.r.IntN(4)

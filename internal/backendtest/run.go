@@ -17,7 +17,7 @@ import (
 // goroutines, and compares the results. The tasks are the same every time.
 func Run(t *testing.T, b augment.Backend, tasks int) { run(t, b, tasks, (*maker).fill) }
 
-// RunCoded is Run with tasks whose images are JPEGs that nobody has decoded yet. The backend must
+// RunCoded is Run with tasks whose images are JPEGs that are not decoded yet. The backend must
 // decode them to a codec's pixels, or leave that to the codec.
 func RunCoded(t *testing.T, b augment.Backend, tasks int) { run(t, b, tasks, (*maker).fillCoded) }
 
@@ -34,7 +34,7 @@ func run(t *testing.T, b augment.Backend, tasks int, fill func(*maker, *augment.
 				}
 				batch = batch[:1+m.r.IntN(len(batch))]
 				for _, task := range batch {
-					fill(m, task) // over what an earlier one left
+					fill(m, task) // over the state of an earlier one
 				}
 				if err := b.Render(batch); err != nil {
 					t.Errorf("Render: %v", err)
@@ -52,8 +52,7 @@ func run(t *testing.T, b augment.Backend, tasks int, fill func(*maker, *augment.
 	wg.Wait()
 }
 
-// Compare says how the result of a task that was done differs from what it
-// should be, or returns "".
+// Compare returns the difference of the result of an executed task from the expected one, or "".
 func Compare(t *augment.Task) string {
 	want, err := expect(t)
 	if err != nil || t.Err != nil {
@@ -90,7 +89,7 @@ func Compare(t *augment.Task) string {
 	return ""
 }
 
-// differ says where an image isn't the one wanted.
+// differ describes the first difference of two images, or returns "".
 func differ(what string, got, want *augment.Image) string {
 	if got.Width != want.Width || got.Height != want.Height || got.Channels != want.Channels {
 		return fmt.Sprintf("%s: %dx%dx%d; want %dx%dx%d", what, got.Width, got.Height, got.Channels, want.Width, want.Height, want.Channels)
@@ -108,15 +107,14 @@ func differ(what string, got, want *augment.Image) string {
 	return ""
 }
 
-// result is what a task should have made.
+// result is the expected result of a task.
 type result struct {
 	width, height, channels int
 	pixels                  []*augment.Image
 	floats                  []float32
 }
 
-// expect does a task by the functions of package augment that are not a
-// backend's.
+// expect executes a task with functions of package augment that are independent of backends.
 func expect(t *augment.Task) (r result, err error) {
 	if t.JPEGInfo.Format == augment.JPEG {
 		own := *t
@@ -172,7 +170,7 @@ func expect(t *augment.Task) (r result, err error) {
 	return r, nil
 }
 
-// Describe says what a task is, for a failing test.
+// Describe describes a task, for a failing test.
 func Describe(t *augment.Task) string {
 	ops, _ := json.Marshal(t.Draw)
 	var of string

@@ -1,6 +1,6 @@
-// Package decodeplan decides how an image is decoded, given what is then done to it: to
-// planes or to RGB, at which size, and which part. It is the same for images that are
-// converted and for those that are read for training.
+// Package decodeplan decides how an image is decoded, given the steps that follow: to planes or to
+// RGB, at which size, and which part. It is the same for images that are converted and for images
+// that are read for training.
 //
 //	p := decodeplan.Spec{Codec: codec, Resize: &resize}.For(info, draw)
 //	if p.Planes {
@@ -15,23 +15,23 @@ import (
 	"github.com/tfrec/tfrec/internal/jpeg"
 )
 
-// Spec is what all images of a set have in common.
+// Spec holds the settings that all images of a set share.
 type Spec struct {
 	Codec *augment.Codec
-	// Resize is done after what is drawn for an image. Default: nothing is.
+	// Resize is applied after the steps drawn for an image. Default: none.
 	Resize *augment.ResizeSpec
-	// Channels are those of the result: 1 or 3. Default: those of the image.
+	// Channels are the channels of the result: 1 or 3. Default: the image's.
 	Channels int
-	// ExactPixels decodes at full size and to RGB or gray. Default: in planes, as the
-	// image is stored, up to where it has its final size, and at a part of its size,
-	// where what is done to it allows that.
+	// ExactPixels decodes at full size and to RGB or gray. By default, the image stays in its
+	// stored planes until it has its final size, and is decoded at a part of its size, if the steps
+	// allow that.
 	ExactPixels bool
-	// Trusted and Spare are those of [augment.DecodeOptions].
+	// Trusted and Spare are passed to [augment.DecodeOptions].
 	Trusted bool
 	Spare   jpeg.Spare
 }
 
-// Plan is how an image is decoded.
+// Plan describes how an image is decoded.
 type Plan struct {
 	// Planes is for [augment.Codec.DecodePlanes]; without it, [augment.Codec.Decode]
 	// decodes.
@@ -39,8 +39,8 @@ type Plan struct {
 	Options augment.DecodeOptions
 }
 
-// For returns how an image is decoded to which draw is applied. It follows from the
-// image's header, the Spec and draw alone.
+// For returns how to decode an image to which draw is applied. The plan depends only on the image's
+// header, the Spec and draw.
 func (s Spec) For(info augment.Info, draw augment.Draw) Plan {
 	w, h := info.Oriented()
 	p := Plan{

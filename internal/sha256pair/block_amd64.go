@@ -8,5 +8,5 @@ import "github.com/klauspost/cpuid/v2"
 
 var hasSHA = cpuid.CPU.Supports(cpuid.SHA, cpuid.SSE4, cpuid.SSSE3)
 
-// blocks hashes as many blocks, at least one, of p into the words of a and of q into those of b.
+// blocks hashes n blocks, at least one, of p into the words of a, and of q into the words of b.
 func blocks(a, b *[8]uint32, p, q *byte, n int) { blocksSHANI(a, b, p, q, n) }

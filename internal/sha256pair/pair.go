@@ -17,7 +17,7 @@ const (
 	stateBytes = lengthAt + 8
 )
 
-// state is what package crypto/sha256 implements.
+// state is the interface of hashes in package crypto/sha256.
 type state interface {
 	hash.Hash
 	encoding.BinaryAppender
@@ -98,6 +98,6 @@ func (w *words) store(n int) {
 	length := w.bytes[lengthAt:]
 	binary.BigEndian.PutUint64(length, binary.BigEndian.Uint64(length)+uint64(n))
 	if err := w.sum.UnmarshalBinary(w.bytes[:]); err != nil {
-		panic(err) // it is what AppendBinary returned
+		panic(err) // it is the result of AppendBinary
 	}
 }

@@ -14,21 +14,22 @@ type Queue struct {
 	idle   *sync.Cond
 }
 
-// piece is what was added at once, less what is hashed already.
+// piece is the rest of the data of one Add that is not hashed yet.
 type piece struct {
 	data []byte
 	done func()
 }
 
-// queues are those of all goroutines.
+// queues are the open queues of all goroutines.
 var queues struct {
 	sync.Mutex
 	open    int
 	waiting []*Queue // that have pieces and are not busy
 }
 
-// mostWaiting is how many pieces of a queue wait for another one. With fewer, queues that are not
-// always at work at the same time, as on a busy machine, miss each other more often.
+// mostWaiting is the maximum number of pieces in a queue that wait for another one. With fewer,
+// queues that do not always work at the same time, as on a busy machine, miss each other more
+// often.
 const mostWaiting = 4
 
 // NewQueue returns a queue that adds to sum, a hash of package crypto/sha256.
@@ -52,14 +53,14 @@ func (q *Queue) Add(data []byte, done func()) {
 	q.work(most)
 }
 
-// Flush hashes what is left.
+// Flush hashes the remaining data.
 func (q *Queue) Flush() {
 	queues.Lock()
 	defer queues.Unlock()
 	q.work(0)
 }
 
-// Close ends the use of the queue. What is left is not hashed.
+// Close ends the use of the queue. It does not hash the remaining data.
 func (q *Queue) Close() {
 	queues.Lock()
 	defer queues.Unlock()

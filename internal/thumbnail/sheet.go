@@ -13,8 +13,8 @@ import (
 	"github.com/tfrec/tfrec/augment"
 )
 
-// Layout says how the images of a sheet are laid out, in rows from the top left. Lengths are in
-// pixels.
+// Layout describes how the images of a sheet are laid out, in rows from the top left. Lengths are
+// in pixels.
 type Layout struct {
 	Columns int         // 0: about as many as rows
 	Side    int         // of an image's square
