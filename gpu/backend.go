@@ -19,7 +19,7 @@ import (
 var (
 	// ErrNotBuilt means that the program was built without the tag cuda.
 	ErrNotBuilt = cuda.ErrNotBuilt
-	// ErrNoDriver means that there is no NVIDIA driver, or that it does not start.
+	// ErrNoDriver means that no NVIDIA driver is installed, or that it does not start.
 	ErrNoDriver = cuda.ErrNoDriver
 	// ErrNoDevice means that the driver finds no GPU, or no usable one with that number.
 	ErrNoDevice = cuda.ErrNoDevice
@@ -34,23 +34,23 @@ var (
 // ErrClosed is the error of Render after Close.
 var ErrClosed = errors.New("the GPU was closed")
 
-// Options say how a GPU is used. The zero value uses the first one, and the CPU if it fails.
+// Options configure a [Backend]. The zero value uses the first GPU, and the CPU if it fails.
 type Options struct {
 	// Device is the GPU's number, from 0.
 	Device int
-	// Streams is how many batches are in flight: while one is computed others
-	// are copied to the GPU and back. Default: 3, at most 16.
+	// Streams is the number of batches in flight: while one is computed others are copied to the
+	// GPU and back. Default: 3, at most 16.
 	Streams int
 	// Decode lets nvJPEG decode the JPEGs of tasks ([augment.Task.ReadJPEG]) to other pixels than
 	// the CPU's; see [Backend.Decoder]. Open fails without nvJPEG.
 	Decode bool
-	// Batch is how many images [Backend.Batch] asks for. Default: 32, or 64 with Decode.
+	// Batch is the number of images that [Backend.Batch] returns. Default: 32, or 64 with Decode.
 	Batch int
-	// Memory is how much of the GPU's memory a batch may use, in bytes; larger batches are halved.
-	// Default: a share of what is free, at most 1 GiB.
+	// Memory is the maximum GPU memory of a batch, in bytes; larger batches are halved. Default: a
+	// share of the free memory, at most 1 GiB.
 	Memory int64
-	// Required makes [Backend.Render] fail if the GPU fails, or lacks memory for a JPEG that it
-	// should decode. Otherwise the CPU takes over, and nothing is lost.
+	// Required makes [Backend.Render] fail if the GPU fails, or has too little memory for a JPEG
+	// that it should decode. Otherwise the CPU takes over, and nothing is lost.
 	Required bool
 	// Note, if not nil, is called once, if the CPU takes over, with the reason; and by Open, with
 	// Decode, if a backend of nvJPEG fails to start while another does.
@@ -79,24 +79,24 @@ type Backend struct {
 	failure atomic.Pointer[error] // what ended the use of the GPU
 }
 
-// Stats counts what a backend did so far.
+// Stats counts the work that a backend did so far.
 type Stats struct {
-	// GPU and CPU are the images done on each.
+	// GPU and CPU are the numbers of images processed on each.
 	GPU, CPU int64
-	// Lacking are those on the CPU for lack of a kernel, by the name of a step, or a word for what
-	// is unusual about the image.
+	// Lacking counts the images on the CPU without a kernel on the GPU, by the name of a step, or a
+	// word for the unusual property of the image.
 	Lacking map[string]int64
-	// NoRoom are those on the CPU for lack of GPU memory, Halved the batches that were halved for
-	// lack of it.
+	// NoRoom counts the images on the CPU because GPU memory was exhausted, Halved the batches that
+	// were halved for the same reason.
 	NoRoom, Halved int64
-	// Decoded are the JPEGs that nvJPEG decoded, by its backend: "hardware", "GPU" or "hybrid".
-	// Refused are those that nvJPEG refused and the CPU decoded, by nvJPEG's reason.
+	// Decoded counts the JPEGs that nvJPEG decoded, by its backend: "hardware", "GPU" or "hybrid".
+	// Refused counts the JPEGs that nvJPEG did not accept and the CPU decoded, by nvJPEG's reason.
 	Decoded, Refused map[string]int64
-	// Skipped counts how often nvJPEG reported success and left an image as it was: it was decoded
-	// again, if need be by the next backend.
+	// Skipped counts how often nvJPEG reported success but did not write an image, which was then
+	// decoded again, if necessary by the next backend.
 	Skipped int64
-	// FellBack are the JPEGs that the CPU had to decode because the GPU failed or had no
-	// memory for them: [augment.Task.FellBack].
+	// FellBack counts the JPEGs that the CPU had to decode because the GPU failed or had no memory
+	// for them: [augment.Task.FellBack].
 	FellBack int64
 	// Pinned is the memory of AllocHost that is not freed, in bytes; Unpinned counts the requests
 	// for which there was none.
@@ -105,13 +105,13 @@ type Stats struct {
 	Failure error
 }
 
-// job is tasks for the GPU, and what became of them.
+// job is tasks for the GPU, and their results.
 type job struct {
 	tasks    []*augment.Task
 	programs []*raster.Program
 	cpu      []*augment.Task
 	noRoom   []int // of the tasks
-	lacks    error // what the last of these lacks
+	lacks    error // the memory error of the last of these
 	failed   int   // tasks that were not to be decoded
 	refused  []int // of the tasks, by nvJPEG
 	reasons  []string

@@ -45,7 +45,7 @@ type launch struct {
 const (
 	opBytes   = int64(unsafe.Sizeof(raster.Op{}))
 	alignment = 16
-	// threads is how many a block has: THREADS in kernels/raster.h.
+	// threads is the number of threads in a block: THREADS in kernels/raster.h.
 	threads = 256
 )
 
@@ -111,13 +111,13 @@ func (b *batch) assign(r raster.Region, at int64) int64 {
 	return at
 }
 
-// cursor is how far a program has been scheduled.
+// cursor is the progress of scheduling a program.
 type cursor struct {
 	next int // the first operation of the stage that it is in
 	done []bool
 }
 
-// stage is the end of the stage that p is in.
+// stage returns the end of the stage that p is in.
 func (c *cursor) stage(p *raster.Program) int {
 	end := c.next
 	for end < len(p.Ops) && p.Stages[end] == p.Stages[c.next] {
@@ -126,8 +126,8 @@ func (c *cursor) stage(p *raster.Program) int {
 	return end
 }
 
-// schedule orders the operations: of all that can be done next, those of the kind
-// that most are of are launched together.
+// schedule orders the operations: of all operations that can be done next, it launches the most
+// frequent kind together.
 func (b *batch) schedule() {
 	b.ops, b.owners, b.launches = b.ops[:0], b.owners[:0], b.launches[:0]
 	b.cursors = slices.Grow(b.cursors[:0], len(b.programs))[:len(b.programs)]
@@ -185,7 +185,7 @@ func (b *batch) launch(kind raster.Kind) {
 	b.launches = append(b.launches, l)
 }
 
-// write fills staging, which has enough bytes, with what is copied to the GPU, for a batch that
+// write fills staging, which has enough bytes, with the data to copy to the GPU, for a batch that
 // begins at the address base.
 func (b *batch) write(staging []byte, base uint64) {
 	buffers, blobs := make([]int, len(b.programs)), make([]int, len(b.programs))

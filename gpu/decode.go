@@ -12,9 +12,9 @@ import (
 	"github.com/tfrec/tfrec/gpu/internal/nvjpeg"
 )
 
-// nameDecoder is what [Backend.Decoder] says: all that decides a pixel. Which of the backends takes
-// an image follows from its header; the chip's decoder may differ from one kind of GPU to the
-// next.
+// nameDecoder returns the name for [Backend.Decoder], which includes everything that decides a
+// pixel. The backend for an image follows from its header; the chip's decoder may differ between
+// models of GPUs.
 func nameDecoder(l *nvjpeg.Library, info Info, backends []nvjpeg.Backend) string {
 	var names []string
 	for _, b := range backends {
@@ -23,8 +23,8 @@ func nameDecoder(l *nvjpeg.Library, info Info, backends []nvjpeg.Backend) string
 	return fmt.Sprintf("nvjpeg %s sm_%d%d %s", l.Version(), info.Major, info.Minor, strings.Join(names, "+"))
 }
 
-// openDecoder makes the stream's nvJPEG, where one is wanted. It must be what those
-// of the other streams are: which image comes to which stream is chance.
+// openDecoder opens the stream's nvJPEG, if the options request one. It must equal the other
+// streams', because images are assigned to streams at random.
 func (s *stream) openDecoder() error {
 	b := s.backend
 	if b.library == nil {
@@ -47,7 +47,8 @@ func (s *stream) openDecoder() error {
 	return nil
 }
 
-// noteMissing notes the backends that failed: pixels and speed are not those of such a GPU then.
+// noteMissing notes the backends that failed: without them, pixels and speed differ from other GPUs
+// of this kind.
 func (b *Backend) noteMissing(missing []nvjpeg.Missing) {
 	for _, m := range missing {
 		if m.Failed && b.options.Note != nil {
@@ -129,13 +130,13 @@ func (s *stream) retryOOM(err error) error {
 	return err
 }
 
-// asks says whether nvJPEG is to decode the task's image.
+// asks reports whether nvJPEG is to decode the task's image.
 func (b *Backend) asks(t *augment.Task) bool {
 	return b.decoder != "" && t.Image == nil && t.Planes == nil && t.JPEGInfo.Usual
 }
 
-// settle sorts out, of a job that is done, the JPEGs that the CPU has to decode, and counts the
-// others. Its error says that one fell back where the GPU is required.
+// settle finds the JPEGs of a finished job that the CPU has to decode, and counts the others. It
+// returns an error if one fell back and the GPU is required.
 func (b *Backend) settle(j *job) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -23,18 +23,18 @@
 // Package augment compiles a task to operations whose weights, tables and matrices the CPU's own
 // code computed (internal/raster), and the kernels in gpu/kernels execute them exactly: in integers
 // where the CPU uses integers, otherwise in IEEE arithmetic without contraction. Tasks without a
-// kernel (JPEG artefacts) and those that do not fit into GPU memory are done on the CPU, image by
-// image, and counted in [Stats]. If the GPU fails, the CPU takes over.
+// kernel (JPEG artefacts) and tasks that do not fit into GPU memory are executed on the CPU, image
+// by image, and counted in [Stats]. If the GPU fails, the CPU takes over.
 //
 // # JPEGs
 //
 // A task may contain an encoded image ([augment.Task.ReadJPEG]), which is searched for damage
-// first, since nvJPEG tolerates too much. With [Options.Decode] nvJPEG decodes it into the GPU's
+// first, because nvJPEG is too tolerant. With [Options.Decode] nvJPEG decodes it into the GPU's
 // memory, where the kernels continue. The task's codec decodes images whose header rules nvJPEG out
-// ([augment.Info]), images that nvJPEG refuses, and all others while memory or a working GPU is
-// missing; the task's Decoder says which one decoded it, and FellBack that nvJPEG should have.
-// Pixels of nvJPEG are within a tolerance of the codec's; [Backend.Decoder] names everything that
-// they depend on.
+// ([augment.Info]), images that nvJPEG rejects, and all others while memory or a working GPU is
+// missing. The task's Decoder names the decoder that was used, and FellBack reports whether nvJPEG
+// should have decoded it. Pixels of nvJPEG are within a tolerance of the codec's; [Backend.Decoder]
+// names everything that they depend on.
 //
 //	backend, err := gpu.Open(gpu.Options{Decode: true})
 //	if errors.Is(err, gpu.ErrNoNVJPEG) {

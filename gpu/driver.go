@@ -12,8 +12,8 @@ type Driver = cuda.Driver
 // ErrNoDriver or ErrOldDriver.
 func Survey() (Driver, error) { return cuda.Survey() }
 
-// FreeMemory opens a GPU for a moment and returns how much of its memory is free, in bytes. Errors
-// are those of opening it.
+// FreeMemory opens a GPU for a moment and returns its free memory in bytes. Errors are errors of
+// opening it.
 func FreeMemory(index int) (free int64, err error) {
 	d, err := cuda.Open(index)
 	if err != nil {

@@ -32,7 +32,7 @@ type MissingBackend struct {
 }
 
 // FindNVJPEG looks for nvJPEG and opens a GPU for a moment to find its backends there. Errors wrap
-// ErrNoNVJPEG or are those of opening the GPU.
+// ErrNoNVJPEG or are errors of opening the GPU.
 func FindNVJPEG(index int) (found NVJPEG, err error) {
 	device, err := cuda.Open(index)
 	if err != nil {

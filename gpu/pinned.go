@@ -18,10 +18,10 @@ type pinned struct {
 	closing *cuda.Device // to be closed when all is freed
 }
 
-// AllocHost is that of [augment.HostAllocator]: page-locked memory for all GPU contexts of the
-// process. Results that are written to it are copied there from the GPU directly. It returns nil
-// after Close, and if there is no memory, which [Stats] counts. What is freed after Close delays
-// the release of the GPU until then.
+// AllocHost implements [augment.HostAllocator]: it returns page-locked memory for all GPU contexts
+// of the process. Results that are written to it are copied there from the GPU directly. It returns
+// nil after Close, and if memory is exhausted, which [Stats] counts. Memory that is not freed
+// before Close delays the release of the GPU until it is.
 func (b *Backend) AllocHost(n int) (memory []byte, free func()) {
 	b.using.RLock()
 	defer b.using.RUnlock()

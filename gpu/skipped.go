@@ -18,10 +18,11 @@ import (
 // firstSentinel is the sentinel of batches; its complement is the other one.
 const firstSentinel byte = 0x5B
 
-// tail is how many samples of a plane are looked at: a thread's share of a launch for all planes.
+// tail is the number of samples of a plane that are examined: a thread's share of a launch for all
+// planes.
 const tail = 16
 
-// errSkipped is why nvJPEG does not decode an image that each of its backends skips.
+// errSkipped is the error for an image that all backends of nvJPEG skip.
 var errSkipped = errors.New("nvJPEG reports success and leaves the image as it was")
 
 // watch has a program with a JPEG fetch the last samples of each plane. They become its last buffer.
@@ -50,7 +51,7 @@ func watch(p *raster.Program) {
 	p.Stages = slices.Insert(p.Stages, 0, slices.Repeat([]int32{stage}, len(planes))...)
 }
 
-// untouched says whether a plane of a program that was done has nothing but the sentinel at its end.
+// untouched reports whether a plane of an executed program has only the sentinel at its end.
 func untouched(p *raster.Program, sentinel byte) bool {
 	last := p.Buffers[len(p.Buffers)-1].Pix
 	for i, plane := range p.Coded.Planes {
@@ -68,8 +69,8 @@ type suspect struct {
 	by   nvjpeg.Backend
 }
 
-// again does a program whose JPEG may have been skipped, alone. A backend that leaves both sentinels
-// has skipped it twice; then the next one is asked.
+// again executes a program whose JPEG may have been skipped, separately. A backend that leaves both
+// sentinels has skipped it twice; then the next backend is tried.
 func (s *stream) again(j *job, of suspect) error {
 	defer func() { s.from, s.sentinel = nvjpeg.Hardware, firstSentinel }()
 	for times := 1; ; {

@@ -21,11 +21,11 @@ type stream struct {
 	images    []nvjpeg.Image  // of the batch
 	coded     []int           // which programs these are of
 	gaveUpOOM bool            // a JPEG did not fit into memory after all retries
-	sentinel  byte            // what fills planes before they are decoded
-	from      nvjpeg.Backend  // the first that is asked
+	sentinel  byte            // fills planes before they are decoded
+	from      nvjpeg.Backend  // the first backend to try
 }
 
-// serve executes jobs until there are no more. It first reports whether it can.
+// serve executes jobs until the channel is closed. First it reports to opened whether it can.
 func (b *Backend) serve(opened chan<- error) {
 	s := stream{backend: b, limit: b.options.Memory, sentinel: firstSentinel}
 	var err error

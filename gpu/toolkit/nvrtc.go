@@ -44,7 +44,7 @@ func openCompiler(library string) (*compiler, error) {
 	return c, nil
 }
 
-// compile returns the PTX of a source. An error holds what the compiler said.
+// compile returns the PTX of a source. An error includes the compiler's messages.
 func (c *compiler) compile(name string, source []byte, options []string) ([]byte, error) {
 	var program uintptr
 	if code := c.createProgram(&program, string(source), name, 0, nil, nil); code != 0 {

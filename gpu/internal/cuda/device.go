@@ -16,11 +16,11 @@ const (
 
 // Info describes a GPU.
 type Info struct {
-	// Index is what [Open] wants, from 0.
+	// Index is the argument of [Open], from 0.
 	Index int
 	// Name is such as "NVIDIA H200".
 	Name string
-	// UUID is as nvidia-smi prints it: of a slice of a GPU (MIG) that of the slice.
+	// UUID is formatted as by nvidia-smi. For a slice of a GPU (MIG) it is the slice's.
 	UUID string
 	// Memory is all that it has, in bytes.
 	Memory int64
@@ -31,8 +31,8 @@ type Info struct {
 	Multiprocessors, CopyEngines int
 }
 
-// Refusal says why the GPU can't be used, with an error that wraps ErrNoDevice, or
-// is nil where it can.
+// Refusal returns nil if the GPU can be used, and otherwise an error with the reason that wraps
+// ErrNoDevice.
 func (i Info) Refusal() error {
 	if i.Major > leastMajor || i.Major == leastMajor && i.Minor >= leastMinor {
 		return nil
@@ -40,12 +40,12 @@ func (i Info) Refusal() error {
 	return fault(ErrNoDevice, 0, "GPU %d (%s) has compute capability %d.%d; %d.%d (Volta) or later is needed", i.Index, i.Name, i.Major, i.Minor, leastMajor, leastMinor)
 }
 
-// Driver is what [Survey] found.
+// Driver is the result of [Survey].
 type Driver struct {
 	// Version is the CUDA version that the driver is for, such as "12.2".
 	Version string
-	// NoVideo says why libnvcuvid.so.1, the driver's library for video, does not load; "" where it
-	// does. Without it nvJPEG does not reach a GPU's JPEG decoder.
+	// NoVideo is the reason why libnvcuvid.so.1, the driver's library for video, does not load; ""
+	// if it does. Without it nvJPEG does not reach a GPU's JPEG decoder.
 	NoVideo string
 	// Devices are all its GPUs.
 	Devices []Info
@@ -147,11 +147,11 @@ func (d *Device) Info() Info { return d.info }
 // the minor.
 func (d *Device) Driver() int { return d.version }
 
-// Lost says whether a kernel, or the GPU itself, failed in a way after which every
-// call on this device fails. Close what is open then, and do without it.
+// Lost reports whether a kernel, or the GPU itself, failed in a way after which every call on this
+// device fails. Then close everything, and continue without it.
 func (d *Device) Lost() bool { return d.lost.Load() }
 
-// Memory returns how much of the GPU's memory nobody has, and all of it, in bytes.
+// Memory returns the free and the total memory of the GPU, in bytes.
 func (d *Device) Memory() (free, total int64, err error) {
 	err = d.do(func() error {
 		free, total, err = d.context.memory()

@@ -5,13 +5,13 @@ import (
 	"unsafe"
 )
 
-// driver is what the two builds differ in: with the tag cuda it is cu, without it
-// there is none. It adds nothing to the driver's calls but the call's name to
-// errors, which are *callError, but for those of opening it.
+// driver is the difference between the two builds: with the tag cuda it is cu, without it none. It
+// adds only the call's name to errors of the driver's calls, which are *callError, except for
+// errors of opening it.
 type driver interface {
 	// version is 1000 times CUDA's major version and 10 times its minor.
 	version() (int, error)
-	// noVideo is why the driver's library for video does not load, "" where it does.
+	// noVideo returns the reason why the driver's library for video does not load, "" if it does.
 	noVideo() string
 	count() (int, error)
 	info(index int) (Info, error)

@@ -20,8 +20,8 @@ import (
 // types alone: its Ctx would hide errors and serialise.
 type cuDriver struct{}
 
-// initNames are the names of what cuInit answers where things are amiss; the
-// driver, which knows all names, isn't there to be asked.
+// initNames are the names of codes that cuInit returns for a broken installation, when the driver,
+// which knows all names, is not available.
 var initNames = map[int]string{
 	34:  "CUDA_ERROR_STUB_LIBRARY: a library to link with, not a driver",
 	999: "CUDA_ERROR_UNKNOWN: often the kernel module is not loaded",

@@ -8,20 +8,20 @@ import (
 // What errors of this package wrap, for errors.Is. Errors that wrap none of them
 // are mistakes of the caller, or of the driver.
 var (
-	// ErrNotBuilt says that the program has no CUDA in it.
+	// ErrNotBuilt means that the program was built without CUDA.
 	ErrNotBuilt = errors.New("this binary was built without CUDA")
-	// ErrNoDriver means that there is no driver, or that it does not start.
+	// ErrNoDriver means that no driver is installed, or that it does not start.
 	ErrNoDriver = errors.New("no NVIDIA driver")
 	// ErrNoDevice means that the driver finds no GPU, or no usable one with that number.
 	ErrNoDevice = errors.New("no usable NVIDIA GPU")
-	// ErrOldDriver says that the driver doesn't know what is asked of it: kernels of
-	// this version, or a function.
+	// ErrOldDriver means that the driver does not support the kernels of this version, or a
+	// function.
 	ErrOldDriver = errors.New("the NVIDIA driver is too old")
 	// ErrOutOfMemory means that GPU memory, or pinned memory, is exhausted. The device stays
 	// usable: free something, or allocate less.
 	ErrOutOfMemory = errors.New("out of memory")
-	// ErrLaunch means that a kernel could not be launched, or failed while it ran, which the next
-	// call that waits returns. See [Device.Lost].
+	// ErrLaunch means that a kernel could not be launched, or failed while it ran. The next call
+	// that waits returns that failure. See [Device.Lost].
 	ErrLaunch = errors.New("the GPU failed")
 )
 
@@ -29,7 +29,7 @@ var (
 type Error struct {
 	// Kind is one of the errors above, or nil.
 	Kind error
-	// Code is what the driver answered, a CUresult; 0 where it wasn't asked.
+	// Code is the driver's result, a CUresult; 0 if it was not called.
 	Code int
 
 	message string
@@ -45,8 +45,8 @@ func fault(kind error, code int, format string, args ...any) *Error {
 	return &Error{Kind: kind, Code: code, message: fmt.Sprintf(format, args...)}
 }
 
-// updateDriver is what to do about a driver that is too old. Kernels are in PTX 8.2,
-// which came with CUDA 12.2 and its drivers 535.
+// updateDriver is the advice for a driver that is too old. Kernels are in PTX 8.2, which came with
+// CUDA 12.2 and its drivers 535.
 const updateDriver = "update it to version 535 or later"
 
 // Of the driver's answers, those that mean something here.
@@ -73,8 +73,7 @@ const (
 	codeLaunchFailed       = 719
 )
 
-// losesContext says whether an answer is one after which every call on the context
-// gets it again.
+// losesContext reports whether every later call on the context returns the same code.
 func losesContext(code int) bool {
 	switch code {
 	case codeECC, codeNVLink, codeIllegalAddress, codeLaunchTimeout, codeContextDestroyed, codeAssert, codeHardwareStack,

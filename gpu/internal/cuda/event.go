@@ -58,7 +58,7 @@ func (e *Event) Since(earlier *Event) (time.Duration, error) {
 	return d, e.stream.device.explain(err, "read the times of events")
 }
 
-// Done says whether the event is reached.
+// Done reports whether the event is reached.
 func (e *Event) Done() (bool, error) {
 	if e.event == nil {
 		return false, errClosed

@@ -23,7 +23,7 @@ type Stream struct {
 	hosts   map[*HostBuffer]struct{}
 	events  map[*Event]struct{}
 
-	// What a launch passes on.
+	// The parameters of a launch.
 	values   [maxParams]uint64
 	pointers [maxParams]unsafe.Pointer
 }
@@ -89,8 +89,8 @@ func (s *Stream) Upload(to *Buffer, at int, from *HostBuffer, start, n int) erro
 	return s.device.explain(s.stream.upload(to.address+uintptr(at), unsafe.Pointer(&from.data[start]), n), "upload")
 }
 
-// Download queues a copy of n bytes from a place in a buffer to a place in pinned
-// memory, where nobody should look until it was waited for.
+// Download queues a copy of n bytes from a place in a buffer to a place in pinned memory, which
+// must not be read before a wait for the copy.
 func (s *Stream) Download(to *HostBuffer, at int, from *Buffer, start, n int) error {
 	if err := s.fits("download", from, start, to, at, n); err != nil || n == 0 {
 		return err
@@ -138,9 +138,9 @@ func (s *Stream) usable(n int) error {
 	return nil
 }
 
-// Launch queues a kernel: a grid of blocks, each of threads. Parameters, at most 16,
-// must be as many and of the kinds that the kernel has, which nothing checks. Errors
-// wrap ErrLaunch, unless memory is what lacks.
+// Launch queues a kernel: a grid of blocks, each of threads. Parameters, at most 16, must match the
+// kernel's in number and kinds; nothing checks this. Errors wrap ErrLaunch, unless memory is
+// exhausted.
 func (s *Stream) Launch(f *Function, grid, block Dim, params ...Param) error {
 	if s.stream == nil {
 		return errClosed

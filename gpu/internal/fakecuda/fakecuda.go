@@ -24,29 +24,30 @@ import "C"
 
 import "testing"
 
-// Counts is what is alive in the fake driver.
+// Counts are the numbers of live objects and of events in the fake driver.
 type Counts struct {
 	Buffers, Pinned, Streams, Events, Modules, Contexts int64
-	// Leaked is how many of these ended with their context, since the process began.
+	// Leaked is the number of these that ended with their context, since the process began.
 	Leaked int64
-	// Kernels is how many have run, since the process began.
+	// Kernels is the number of kernels that have run, since the process began.
 	Kernels int64
-	// NVJPEG is how many of the fake nvJPEG's objects are alive.
+	// NVJPEG is the number of live objects of the fake nvJPEG.
 	NVJPEG int64
-	// Waits is how often somebody waited for a stream or an event, Spins how often that kept a
+	// Waits is the number of waits for a stream or an event, Spins the number of waits that kept a
 	// processor busy, since the process began.
 	Waits, Spins int64
-	// Flags are those of the first GPU's primary context.
+	// Flags are the flags of the first GPU's primary context.
 	Flags int64
-	// Reserved is how often the fake nvJPEG allocated memory for batches, since the process began.
+	// Reserved is the number of times that the fake nvJPEG allocated memory for batches, since the
+	// process began.
 	Reserved int64
-	// Retains is how often primary contexts are retained.
+	// Retains is the number of times that primary contexts are retained.
 	Retains int64
-	// UsedNVJPEG says whether the fake nvJPEG was used, since when a context stays.
+	// UsedNVJPEG reports whether the fake nvJPEG was used. A context stays after that.
 	UsedNVJPEG bool
 }
 
-// Now counts. ok is false where the driver is not the fake one.
+// Now returns the counts. ok is false if the driver is not the fake one.
 func Now() (c Counts, ok bool) {
 	var n [15]C.int64_t
 	if C.counts(&n[0]) == 0 {
@@ -60,8 +61,7 @@ func Now() (c Counts, ok bool) {
 	}, true
 }
 
-// Alive returns the counts without those of what happened, and of the context that stays once nvJPEG
-// was used.
+// Alive returns the counts of live objects, without the context that stays once nvJPEG was used.
 func (c Counts) Alive() Counts {
 	if c.UsedNVJPEG {
 		c.Contexts, c.Retains, c.UsedNVJPEG = 0, 0, false

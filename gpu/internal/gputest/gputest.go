@@ -32,8 +32,8 @@ func Device(t testing.TB) *cuda.Device {
 	return d
 }
 
-// Missing ends a test that lacks something of a GPU: it is skipped, or fails where the
-// flag -require-gpu is given.
+// Missing ends a test because a requirement for a GPU is not met: it skips the test, or fails it
+// with the flag -require-gpu.
 func Missing(t testing.TB, why error) {
 	t.Helper()
 	if *required {

@@ -16,20 +16,20 @@ import (
 
 // AbsentError means that no driver could be loaded.
 type AbsentError struct {
-	// Detail is what the loader said.
+	// Detail is the message of the loader.
 	Detail string
 }
 
 func (e *AbsentError) Error() string { return "no NVIDIA driver: " + e.Detail }
 
-// OldError says that the driver lacks a function that is needed.
+// OldError reports a needed function that the driver does not have.
 type OldError struct {
 	Function string
 }
 
 func (e *OldError) Error() string { return "the NVIDIA driver has no " + e.Function }
 
-// InitError says that the driver's cuInit failed.
+// InitError reports that the driver's cuInit failed.
 type InitError struct {
 	// Code is a CUresult.
 	Code int
@@ -68,9 +68,9 @@ func HostAlloc(bytes int) (p unsafe.Pointer, code int) {
 	return p, code
 }
 
-// SliceUUID returns the UUID of a GPU or, where the process has a slice of one (MIG), of that, for
-// which cu gives the whole GPU's. The code is a CUresult, 0 for success; old drivers lack the
-// function.
+// SliceUUID returns the UUID of a GPU or, if the process has a slice of one (MIG), of the slice. cu
+// returns the UUID of the whole GPU in that case. The code is a CUresult, 0 for success; old
+// drivers do not have the function.
 func SliceUUID(device int) (uuid [16]byte, code int) {
 	code = int(C.libcuda_slice_uuid((*C.uchar)(&uuid[0]), C.int(device)))
 	return uuid, code

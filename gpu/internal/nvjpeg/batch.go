@@ -9,18 +9,17 @@ type batch struct {
 	unreserved bool // nvJPEG does not allocate beforehand
 }
 
-// extent is how many images there are, and the size that none exceeds.
+// extent is a number of images, and an upper bound on their sizes.
 type extent struct{ n, width, height int }
 
-// planes is how many bytes of planes a batch has, at most.
+// planes returns an upper bound on the bytes of planes of a batch.
 func (e extent) planes() int { return 3 * e.n * e.width * e.height }
 
 func (e extent) max(o extent) extent {
 	return extent{max(e.n, o.n), max(e.width, o.width), max(e.height, o.height)}
 }
 
-// together decodes images that the chip's decoder takes, in one go or, where that fails,
-// in halves.
+// together decodes images that the chip's decoder takes, all at once or, if that fails, in halves.
 func (d *Decoder) together(b *batch, group []*Image) error {
 	if len(group) == 0 {
 		return nil
@@ -78,9 +77,9 @@ const (
 	reserveMost   = 256 << 20
 )
 
-// reserve has nvJPEG allocate what a batch needs, once for it and the next ones: else it allocates
-// again for each that is larger in any way. It is a matter of speed alone: where it fails, nvJPEG
-// allocates as it decodes.
+// reserve lets nvJPEG allocate the memory for a batch once, for it and the next ones: otherwise it
+// allocates again for each batch that is larger in any way. It only affects speed: if it fails,
+// nvJPEG allocates as it decodes.
 func (d *Decoder) reserve(b *batch, group []*Image) {
 	want := extent{n: len(group)}
 	for _, p := range group {

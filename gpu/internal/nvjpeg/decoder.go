@@ -18,14 +18,15 @@ type Decoder struct {
 	counts  [backends]int64
 	used    [backends]int // slots that are in use, the first ones; none of the chip's decoder
 
-	// What batches of the chip's decoder are made of: colour, and gray.
+	// The images in batches of the chip's decoder: colour, and gray.
 	batches [2]batch
 	data    [][]byte
 	targets []target
 }
 
-// NewDecoder makes a decoder. It fails where the GPU has no backend at all; [Decoder.Missing] says
-// which others it lacks. Errors wrap ErrAbsent or cuda.ErrOutOfMemory.
+// NewDecoder creates a decoder. It fails if the GPU supports none of the backends;
+// [Decoder.Missing] returns the others that it does not support. Errors wrap ErrAbsent or
+// cuda.ErrOutOfMemory.
 func (l *Library) NewDecoder(s *cuda.Stream) (*Decoder, error) {
 	d, err := l.newDecoder(s)
 	if err != nil && !errors.Is(err, cuda.ErrOutOfMemory) {
@@ -72,7 +73,7 @@ func (d *Decoder) first() handle {
 	return nil
 }
 
-// Backends returns the backends that there are, the first to be asked first.
+// Backends returns the available backends in the order in which they are tried.
 func (d *Decoder) Backends() []Backend {
 	var found []Backend
 	for b, h := range d.handles {
@@ -95,7 +96,7 @@ func (d *Decoder) noRoom(what string) error {
 // Counts returns how many images each backend decoded so far, by its number.
 func (d *Decoder) Counts() [3]int64 { return d.counts }
 
-// Close frees what the decoder has. What was queued must have been waited for.
+// Close frees the decoder's resources. Queued work must have been waited for.
 func (d *Decoder) Close() {
 	for b, h := range d.handles {
 		if h != nil {
@@ -114,7 +115,7 @@ func (d *Decoder) Parse(data []byte) (Info, error) {
 	return info, nil
 }
 
-// parse reads a header, and refuses what is neither gray nor of three components.
+// parse reads a header, and rejects images that have neither one nor three components.
 func (d *Decoder) parse(h handle, slot int, data []byte) (Info, status) {
 	if len(data) == 0 {
 		return Info{}, badJPEG
@@ -144,28 +145,28 @@ type Image struct {
 	// Want are the sizes that the planes must have: another size in the header
 	// that nvJPEG reads is an error. None: any.
 	Want [3]struct{ Width, Height int }
-	// From is the first backend that is asked.
+	// From is the first backend to try.
 	From Backend
-	// Sentinel is what the planes, whose rows are then close together, were filled with. Before they
-	// are decoded once more they are filled again, so that it shows whether nvJPEG decodes anything
-	// at all. 0: they are not.
+	// Sentinel is the value that the planes were filled with; their rows must be contiguous. Before
+	// a retry they are filled again, to detect whether nvJPEG decodes anything at all. 0: they are
+	// not.
 	Sentinel byte
 
-	// Info is what its header says.
+	// Info describes the image by its header.
 	Info Info
-	// Backend is what decoded it.
+	// Backend is the backend that decoded it.
 	Backend Backend
-	// Err is why it wasn't decoded: nil, or an error that wraps ErrRefused, or that
-	// says that its planes have no room.
+	// Err is the reason that it wasn't decoded: nil, or an error that wraps ErrRefused or reports
+	// that its planes have no room.
 	Err error
 }
 
-// Decode queues the decoding of images, each with the first backend that accepts it. What is queued
-// after it finds the planes; until [Decoder.Wait], the images' bytes must stay as they are. After a
-// possibly temporary failure an image is retried once, alone, with the same backend before the next
-// backend is tried, so that backend and pixels depend on the image only. Faults of an image are in
-// its Err. Decode's own error is that of the GPU, or wraps cuda.ErrOutOfMemory: then none of the
-// images may be used, nor is any in use.
+// Decode queues the decoding of images, each with the first backend that accepts it. Work that is
+// queued after it can read the planes. Until [Decoder.Wait], the images' bytes must not change.
+// After a possibly temporary failure an image is retried once, alone, with the same backend before
+// the next backend is tried, so that backend and pixels depend on the image only. Faults of an
+// image are in its Err. Decode returns an error of the GPU, or one that wraps cuda.ErrOutOfMemory:
+// then none of the images may be used, nor is any in use.
 func (d *Decoder) Decode(images []Image) error {
 	err := d.decode(images)
 	for i := range d.batches {
@@ -181,7 +182,7 @@ func (d *Decoder) Decode(images []Image) error {
 }
 
 func (d *Decoder) decode(images []Image) error {
-	if d.used != [backends]int{} || d.batches[0].inFlight || d.batches[1].inFlight { // nobody waited
+	if d.used != [backends]int{} || d.batches[0].inFlight || d.batches[1].inFlight { // Wait was not called
 		if err := d.Wait(); err != nil {
 			return err
 		}
@@ -212,10 +213,10 @@ func (d *Decoder) decode(images []Image) error {
 	return nil
 }
 
-// gray says whether an image that was parsed has one plane.
+// gray reports whether an image that was parsed has one plane.
 func (p *Image) gray() bool { return p.Info.Components == 1 }
 
-// Wait waits, asleep, for all that was queued on the stream. Its errors are those of the GPU.
+// Wait waits, asleep, for all work queued on the stream. Its errors are the GPU's.
 func (d *Decoder) Wait() error {
 	err := d.stream.Synchronize()
 	clear(d.used[:])
@@ -230,8 +231,8 @@ func (d *Decoder) Wait() error {
 	return err
 }
 
-// prepare parses an image with a slot of a backend and reports whether that accepts it. It records
-// why not, and a lack of memory.
+// prepare parses an image with a slot of a backend and reports whether the backend accepts it. It
+// records the reason if not, and out-of-memory errors.
 func (d *Decoder) prepare(p *Image, b Backend, slot int) bool {
 	info, s := d.parse(d.handles[b], slot, p.Data)
 	if s == success {

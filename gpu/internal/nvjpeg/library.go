@@ -14,10 +14,10 @@ const (
 	newest = 13
 )
 
-// errNotInstalled says that there is no such library.
+// errNotInstalled means that the library does not exist.
 var errNotInstalled = errors.New("not installed")
 
-// Library is nvJPEG, once it was found. It is safe for concurrent use.
+// Library is an nvJPEG library that was found. It is safe for concurrent use.
 type Library struct {
 	native        native
 	name, version string
@@ -85,14 +85,14 @@ func (l *Library) Name() string { return l.name }
 // Version returns nvJPEG's version, such as "12.2.2".
 func (l *Library) Version() string { return l.version }
 
-// Backends returns those that Open found on its GPU, the first to be asked first, and Missing the
-// others.
+// Backends returns the backends that Open found on its GPU, in the order in which they are tried.
+// Missing returns the others.
 func (l *Library) Backends() []Backend { return l.backends }
 
 // Missing returns the backends that Open did not find on its GPU.
 func (l *Library) Missing() []Missing { return l.missing }
 
-// Missing is a backend that is not there.
+// Missing is a backend that is not available.
 type Missing struct {
 	Backend Backend
 	// Failed is false where the GPU has no such decoder, and true where it could not be made.

@@ -81,7 +81,7 @@ func (n cNative) create(backend int) (handle, status) {
 
 type cHandle struct {
 	handle *C.native_handle
-	// parsed keeps the bytes that the library looks at after parse, batch those of a batch.
+	// parsed keeps the bytes that the library reads after parse, batch the bytes of a batch.
 	parsed [slots]runtime.Pinner
 	batch  runtime.Pinner
 }
@@ -118,8 +118,8 @@ func (h *cHandle) reserve(gray bool, n, width, height int) status {
 func (h *cHandle) decodeBatch(gray bool, data [][]byte, to []target, stream uintptr) status {
 	n := len(data)
 	// Arrays of pointers go to C in C's own memory. To Go they are numbers: the collector would
-	// look at what a pointer there replaces, which is whatever the memory was last used for. For
-	// the same reason none is left after.
+	// read the old values that pointers replace, which are arbitrary memory. For the same reason
+	// they are cleared afterwards.
 	pointers := C.malloc(C.size_t(n) * C.size_t(unsafe.Sizeof(uintptr(0))))
 	defer C.free(pointers)
 	addresses := unsafe.Slice((*uintptr)(pointers), n)

@@ -6,14 +6,13 @@ import (
 )
 
 var (
-	// ErrAbsent says that nvJPEG isn't installed, or can't be used.
+	// ErrAbsent means that nvJPEG isn't installed, or can't be used.
 	ErrAbsent = errors.New("no nvJPEG")
-	// ErrRefused says that nvJPEG doesn't decode an image. It says nothing about
-	// others.
+	// ErrRefused means that nvJPEG doesn't decode an image. Other images may decode.
 	ErrRefused = errors.New("nvJPEG refuses the image")
 )
 
-// Backend is what decodes, the fastest first.
+// Backend is a decoder of nvJPEG, the fastest first.
 type Backend int
 
 const (
@@ -34,7 +33,7 @@ func (b Backend) String() string { return [...]string{"hardware", "GPU", "hybrid
 // number is the backend's in nvjpeg.h.
 func (b Backend) number() int { return [...]int{3, 2, 1}[b] }
 
-// Info is what an image's header says.
+// Info describes an image by its header.
 type Info struct {
 	// Width and Height are in pixels, as stored: orientation is not applied.
 	Width, Height int
@@ -58,7 +57,7 @@ const (
 	incompleteBitstream status = 10
 )
 
-// final says whether asking again would be answered in the same way.
+// final reports whether a retry would return the same status.
 func (s status) final() bool {
 	switch s {
 	case invalidParameter, badJPEG, jpegNotSupported, archMismatch, implementationLacks, incompleteBitstream:
@@ -86,16 +85,17 @@ type native interface {
 	create(backend int) (handle, status)
 }
 
-// slots is how many images a backend has on their way that takes one at a time: while the GPU works
-// on one, Huffman codes of another can be decoded.
+// slots is the number of images in flight in a backend that decodes them one by one: while the GPU
+// works on one, Huffman codes of another can be decoded.
 const slots = 2
 
-// handle is an nvjpegHandle_t for one backend, with a stream's state. All but
-// destroy want the thread to have the context.
+// handle is an nvjpegHandle_t for one backend, with a stream's state. All methods except destroy
+// need the context in the calling thread.
 type handle interface {
 	// parse reads a header, for a slot. The image's bytes must stay until the slot's next call.
 	parse(slot int, data []byte) (Info, status)
-	// supports says whether the backend decodes the image that was parsed last, and is gray or not.
+	// supports reports whether the backend decodes the image that was parsed last, and is gray or
+	// not.
 	supports(slot int, gray bool) (bool, status)
 	// decode begins to decode the image that was parsed last. The slot is in use until the stream
 	// was waited for.
