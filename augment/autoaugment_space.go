@@ -124,7 +124,7 @@ func newChanger(s settings, space changeSpace, bins int) changer {
 	return changer{changeSpace: space, bins: bins, filter: s.filter("filter"), fill: s.color("fill")}
 }
 
-// to returns the changer for an image as it is now.
+// to returns the changer for the current size of the image.
 func (c changer) to(d *drawing) *changer {
 	c.width, c.height = d.width, d.height
 	return &c

@@ -157,7 +157,7 @@ func (t *Task) render() error {
 	return nil
 }
 
-// check refuses what makes no sense, before anything is computed.
+// check returns an error for an invalid task, before anything is computed.
 func (t *Task) check() error {
 	switch {
 	case (t.Image == nil) == (t.Planes == nil) && !t.undecoded():

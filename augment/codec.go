@@ -22,8 +22,8 @@ var (
 	ErrNotImage = errors.New("not an image")
 )
 
-// DefaultMaxPixels is the number of pixels above which Pillow refuses an image: half a
-// gibibyte of them at three bytes each.
+// DefaultMaxPixels is the largest number of pixels of an image that Pillow reads: half a gibibyte
+// of them at three bytes each.
 const DefaultMaxPixels = 178_956_970
 
 // CodecOptions configure a [Codec]. The zero value is the default.
@@ -112,8 +112,7 @@ func (c *Codec) keepScratch(im *Image) {
 // "tfrec 1". Pixels depend on it.
 func (c *Codec) Decoder() string { return c.jpeg.Decoder() }
 
-// String describes everything that pixels and refusals of images depend on: the decoder and the
-// options.
+// String describes everything that decides pixels and errors: the decoder and the options.
 func (c *Codec) String() string {
 	s := fmt.Sprintf("%s,max_pixels=%d,arithmetic=%t", c.Decoder(), c.maxPixels, c.jpeg.Arithmetic)
 	if c.background != nil {

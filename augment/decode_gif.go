@@ -8,8 +8,9 @@ import (
 	"io"
 )
 
-// gifControl finds the transparent colour of the first frame: where the flags are that say
-// so (graphic control extension, GIF89a section 23), 0 when nothing is transparent, and its index.
+// gifControl finds the transparent colour of the first frame. It returns the position of the flags
+// that declare it (graphic control extension, GIF89a section 23), 0 if nothing is transparent, and
+// its index.
 func gifControl(data []byte) (flags int, index uint8) {
 	pos := 13
 	if data[10]&0x80 != 0 {

@@ -27,7 +27,7 @@ func (p *pngHeader) memory() int64 {
 type pngDecoder struct {
 	reader png.Reader
 	pixels []byte // red, green, blue and perhaps alpha of a row
-	line   []byte // a row of a pass, as it is in the image
+	line   []byte // a row of a pass, in the image's format
 }
 
 var pngDecoders = sync.Pool{New: func() any { return new(pngDecoder) }}

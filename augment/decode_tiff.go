@@ -40,8 +40,8 @@ const (
 	tiffUnassociated = 2
 )
 
-// tiffFile is where the pixels of a TIFF file are and how they are stored: in strips or tiles,
-// called blocks here.
+// tiffFile describes the position and the storage of a TIFF file's pixels. They are in strips or
+// tiles, called blocks here.
 type tiffFile struct {
 	data  []byte
 	order binary.ByteOrder
@@ -63,9 +63,9 @@ type tiffFile struct {
 	colors        int // of palette
 }
 
-// Limits on tiles. Their sides are multiples of 16, says the specification; smaller ones would cost
-// more to begin than to decode. All tiles of an image together, which may reach beyond it, may have
-// maxTilePadding times its pixels, and freeTilePixels.
+// Limits on tiles. According to the specification, their sides are multiples of 16; smaller ones
+// would take longer to start than to decode. All tiles of an image together, which may extend
+// beyond it, may have maxTilePadding times its pixels, and freeTilePixels.
 const (
 	minTileSide    = 16
 	maxTilePadding = 16
@@ -196,8 +196,7 @@ func (t *tiffFile) readFormat(d *tiffDirectory, floats *floatRange) error {
 	return unsupported(TIFF, "sample format %d", format)
 }
 
-// hasPredictor reports whether data are stored as differences, if the file says so, before they are
-// compressed.
+// hasPredictor reports whether the file can store differences with this compression.
 func hasPredictor(compression int) bool {
 	return compression == tiffLZW || compression == tiffDeflate || compression == tiffDeflateOld
 }
@@ -232,7 +231,7 @@ func (t *tiffFile) setGrays() {
 	}
 }
 
-// readLayout finds the blocks, and refuses those that would be decoded many times over.
+// readLayout finds the blocks, and returns an error if blocks would be decoded many times over.
 func (t *tiffFile) readLayout(d *tiffDirectory) error {
 	order := d.number(tagFillOrder, 1)
 	t.faxOrder = ccitt.MSB
@@ -284,8 +283,8 @@ func (t *tiffFile) readLayout(d *tiffDirectory) error {
 // size. Whole files stay below 1; some writers round sizes up.
 const maxSharedData = 2
 
-// checkOffsets refuses blocks that share their data: decoding takes time for each compressed byte
-// of each block, even for codes that yield no pixels.
+// checkOffsets returns an error for blocks that share their data: decoding takes time for each
+// compressed byte of each block, even for codes that yield no pixels.
 func (t *tiffFile) checkOffsets() error {
 	list := make([]int, 0, t.across*t.down)
 	total := 0

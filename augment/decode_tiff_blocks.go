@@ -101,7 +101,7 @@ func (t *tiffFile) convert(d *tiffDecoder, line, row []byte, channels int, backg
 	return nil
 }
 
-// noEOF makes an end of data that comes too early one that says so.
+// noEOF replaces io.EOF, which comes too early, by io.ErrUnexpectedEOF.
 func noEOF(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
@@ -225,8 +225,8 @@ func (t *tiffFile) integrate(row []byte) {
 	}
 }
 
-// pixels makes of a row as many pixels as dst has room for: red, green, blue and alpha, a byte
-// each. Samples of 16 bits give their upper 8.
+// pixels converts a row to as many pixels as dst has room for: red, green, blue and alpha, a byte
+// each. It takes the upper 8 bits of samples of 16 bits.
 func (t *tiffFile) pixels(dst, row []byte) error {
 	switch n := len(dst) / 4; {
 	case t.samples == 1 && t.bits <= 8:

@@ -49,8 +49,8 @@ func (r *floatRange) level(v float64) byte {
 
 var errNaN = errors.New("a sample is not a number (NaN)")
 
-// floatPixels makes of a row of floats, gray or RGB, as many pixels as dst has room for: red, green,
-// blue and alpha, a byte each.
+// floatPixels converts a row of floats, gray or RGB, to as many pixels as dst has room for: red,
+// green, blue and alpha, a byte each.
 func (t *tiffFile) floatPixels(dst, row []byte) error {
 	for ; len(dst) > 0; dst = dst[4:] {
 		for i := range t.samples {

@@ -31,8 +31,8 @@ func (d Draw) Of(part, w, h int) Draw {
 	return Draw{slices.Concat(before.Steps, s.steps(part, w, h, toW, toH), d.Steps[at+1:])}
 }
 
-// mask returns the mixture of the masks of its images. Their Image is missing. A mixture of masks
-// stays as it is.
+// mask returns the mixture of the masks of its images, without their Image. It does not change a
+// mixture of masks.
 func (s Mixture) mask(fill uint8) Mixture {
 	if s.ofMasks {
 		return s

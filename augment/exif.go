@@ -142,8 +142,7 @@ func exifOrientation(exif []byte) int {
 	return d.orientation()
 }
 
-// orient writes src to dst the way that an EXIF orientation says it is to be looked at.
-// The two must not share memory.
+// orient writes src to dst upright, given its EXIF orientation. The two must not share memory.
 func orient(dst, src *Image, orientation int) {
 	w, h, n := src.Width, src.Height, src.Channels
 	if orientation >= 5 {

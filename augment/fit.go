@@ -188,7 +188,7 @@ func scaled(w, h, targetW, targetH int, byWidth bool) (int, int) {
 	return max(1, int(min(int64(targetH)*int64(w)/int64(h), maxScaled))), targetH
 }
 
-// cropStart is where a crop begins that leaves out surplus pixels.
+// cropStart returns the start of a crop that removes surplus pixels.
 func cropStart(surplus int) int {
 	start := surplus / 2
 	if surplus%2 == 1 && start%2 == 1 {

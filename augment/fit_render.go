@@ -56,7 +56,7 @@ func (g Geometry) wholeOf(src *Image) wholeImage {
 	return wholeImage{}
 }
 
-// check refuses a geometry whose numbers don't fit together.
+// check returns an error for a geometry whose numbers don't fit together.
 func (g Geometry) check() error {
 	if err := checkTarget(g.Width, g.Height); err != nil {
 		return err

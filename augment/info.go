@@ -246,7 +246,7 @@ func (h *header) statPNG(data []byte) error {
 	for p = p[8+13+4:]; len(p) >= 12; {
 		n := int64(binary.BigEndian.Uint32(p))
 		if n > int64(len(p)-12) {
-			break // decoding will say so
+			break // decoding will report it
 		}
 		switch string(p[4:8]) {
 		case "tRNS":

@@ -19,7 +19,7 @@ func (l *lowering) decode(j *taskJPEG) *Planes {
 	return &j.shape
 }
 
-// openJPEG begins with the image that [Codec.Decode] makes of planes.
+// openJPEG begins with the image that [Codec.Decode] returns for planes.
 func (l *lowering) openJPEG(t *Task, planes *Planes) {
 	gray := planes.Cb.Width == 0
 	if gray || t.JPEGChannels == 1 {
@@ -43,8 +43,7 @@ func (l *lowering) openJPEG(t *Task, planes *Planes) {
 	l.orient(t.JPEGInfo.Orientation)
 }
 
-// orient turns the image the way that an EXIF orientation says it is to be looked at: the
-// function of that name.
+// orient makes the image upright, given its EXIF orientation, as the function of that name does.
 func (l *lowering) orient(orientation int) {
 	if orientation >= 5 {
 		l.quarter()

@@ -31,7 +31,7 @@ func (t tapsTable) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// nearestTable is which pixels Nearest takes.
+// nearestTable is the table of the pixels that Nearest takes.
 type nearestTable struct{ lo, n, in, out int }
 
 func (t nearestTable) AppendTo(dst []byte) []byte {

@@ -8,11 +8,11 @@ import (
 
 // Operation describes an operation of a policy.
 type Operation struct {
-	// Name is the one to write, such as "hflip".
+	// Name is the operation's name in a policy, such as "hflip".
 	Name string `json:"name"`
 	// Kind is "shape", "color", "degrade", "policy", "mix" or "group".
 	Kind string `json:"kind"`
-	// About says in a sentence what it does.
+	// About describes the operation in a sentence.
 	About string `json:"about"`
 	// Torchvision is its counterpart in torchvision.transforms.v2; "" for none.
 	Torchvision string `json:"torchvision,omitempty"`
@@ -22,7 +22,7 @@ type Operation struct {
 
 // Parameter describes a parameter of an [Operation].
 type Parameter struct {
-	// Name is the one to write, such as "scale".
+	// Name is the parameter's name in a policy, such as "scale".
 	Name string `json:"name"`
 	// Default is its value as it would be written; "" when it must be given.
 	Default string `json:"default"`

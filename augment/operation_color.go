@@ -1,6 +1,6 @@
 package augment
 
-// colorOperations are those that change the levels of pixels where they are.
+// colorOperations are the operations that change the levels of pixels without moving them.
 func colorOperations() []*definition {
 	const kind = "color"
 	factor := func(name, initial, about string) parameter {

@@ -1,6 +1,6 @@
 package augment
 
-// degradeOperations are those that blur, sharpen and take away.
+// degradeOperations are the operations that blur, sharpen and erase.
 func degradeOperations() []*definition {
 	const kind = "degrade"
 	return []*definition{

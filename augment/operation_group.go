@@ -2,7 +2,7 @@ package augment
 
 import "fmt"
 
-// groupOperations are those that hold others.
+// groupOperations are the operations that hold others.
 func groupOperations() []*definition {
 	const kind = "group"
 	return []*definition{

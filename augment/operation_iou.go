@@ -28,8 +28,7 @@ func iouCrop(s settings, _ []*operation) sampler {
 	}
 }
 
-// objects returns the boxes of the image as it is after the steps so far, without those that are
-// lost.
+// objects returns the boxes of the image after the steps so far, without lost boxes.
 func (d *drawing) objects() []Box {
 	var objects []Box
 	for _, b := range d.boxes {

@@ -29,7 +29,8 @@ func mixOperations() []*definition {
 	}
 }
 
-// checkMix refuses a second mixing operation, and returns the index of the first; -1 for none.
+// checkMix returns the index of the first mixing operation, -1 for none, and an error if there is a
+// second.
 func checkMix(calls []call) (at int, err error) {
 	at = -1
 	for i := range calls {

@@ -2,7 +2,7 @@ package augment
 
 import "math"
 
-// shapeOperations are those that move pixels.
+// shapeOperations are the operations that move pixels.
 func shapeOperations() []*definition {
 	const kind = "shape"
 	share := func(name, initial, about string, most float64) parameter {

@@ -63,7 +63,7 @@ func (p *Planes) reset(w, h int, sub jpeg.Subsampling) {
 	p.Cr.Reset(cw, ch, 1)
 }
 
-// check refuses planes whose fields don't fit together.
+// check returns an error for planes whose fields don't fit together.
 func (p *Planes) check() error {
 	sub, err := p.sampling()
 	if err != nil {

@@ -60,7 +60,7 @@ func (s ResizeSpec) RenderRGB(dst *Image, src *Planes, g Geometry, scratch *Scra
 	return nil
 }
 
-// checkPlanes refuses what can't be rendered.
+// checkPlanes returns an error for planes that can't be rendered.
 func (s ResizeSpec) checkPlanes(src *Planes, g Geometry) error {
 	if err := src.check(); err != nil {
 		return fmt.Errorf("resize: %w", err)
@@ -165,7 +165,7 @@ func planeAxes(i int, src *Planes, g Geometry, to jpeg.Subsampling) (across, dow
 	return across, down
 }
 
-// span is which samples of the result the window has a part in.
+// span returns the range of the result's samples that overlap the window.
 func (a planeAxis) span() (at, n int) {
 	at = a.pad / a.step
 	return at, (a.pad+a.window+a.step-1)/a.step - at

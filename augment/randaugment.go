@@ -1,6 +1,6 @@
 package augment
 
-// randAugmentChanges are what RandAugment and TrivialAugment choose from.
+// randAugmentChanges are the choices of RandAugment and TrivialAugment.
 var randAugmentChanges = [...]change{
 	changeNothing, changeShearX, changeShearY, changeTranslateX, changeTranslateY, changeRotate,
 	changeBrightness, changeColor, changeContrast, changeSharpness,

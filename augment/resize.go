@@ -82,7 +82,7 @@ func Resize(dst, src *Image, w, h int, f Filter, antialias bool) error {
 	return nil
 }
 
-// checkTarget refuses sizes that nothing can be resized to.
+// checkTarget returns an error for invalid sizes of the result.
 func checkTarget(w, h int) error {
 	switch {
 	case w < 1 || h < 1:
@@ -95,7 +95,7 @@ func checkTarget(w, h int) error {
 	return nil
 }
 
-// checkResize refuses invalid sources and unknown filters.
+// checkResize returns an error for invalid sources and unknown filters.
 func checkResize(dst, src *Image, f Filter) error {
 	if !f.valid() {
 		return fmt.Errorf("resize: unknown filter %v", f)
@@ -112,7 +112,7 @@ func checkResize(dst, src *Image, f Filter) error {
 	return nil
 }
 
-// check refuses an image whose fields don't fit together.
+// check returns an error if the fields of the image don't fit together.
 func (im *Image) check() error {
 	switch {
 	case im.Channels != 1 && im.Channels != 3:

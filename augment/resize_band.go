@@ -48,7 +48,7 @@ func (b *band[T]) missing(first, count int) (at, n int) {
 	return at, end - at
 }
 
-// room is where the next n source rows go.
+// room returns the rows for the next n source rows.
 func (b *band[T]) room(n int) []T {
 	r := b.rows[b.n*b.length:][:n*b.length]
 	b.n += n

@@ -5,8 +5,8 @@ package augment
 // nearby holds the weights of an axis along gray rows where neighbours of the result need
 // neighbours of the source: each four pixels no more than nearSpan. Its zero value holds none.
 type nearby struct {
-	// starts are where the source pixels of each four begin. The last eight pixels may
-	// overlap those before.
+	// starts are the first source pixels of each four pixels. The last eight pixels may overlap the
+	// ones before.
 	starts []int32
 	// tables hold the weights of each eight pixels, one or two per pixel at a time, and the
 	// shuffles that select their source pixels.

@@ -5,8 +5,7 @@ import (
 	"math"
 )
 
-// begin refuses parameters and images that a step can't use, and gives dst
-// its size.
+// begin returns an error for parameters and images that a step can't use, and sets the size of dst.
 func begin[S Step](s S, dst, src *Image) error {
 	if err := s.validate(); err != nil {
 		return err
@@ -35,7 +34,7 @@ func checkResult(op string, w, h int) error {
 	return nil
 }
 
-// checkRange refuses a parameter that isn't within lo to hi.
+// checkRange returns an error for a parameter that isn't within lo to hi.
 func checkRange(op, name string, v, lo, hi float64) error {
 	if v >= lo && v <= hi { // and not NaN
 		return nil
@@ -43,7 +42,7 @@ func checkRange(op, name string, v, lo, hi float64) error {
 	return fmt.Errorf("%s: %s %v: want %v to %v", op, name, v, lo, hi)
 }
 
-// checkBox refuses rectangles without area and places that overflow.
+// checkBox returns an error for rectangles without area and for positions that overflow.
 func checkBox(op string, x, y, w, h int) error {
 	const most = math.MaxInt32 / 4
 	if w < 1 || h < 1 || w > most || h > most {

@@ -41,7 +41,7 @@ func (t *blender) from(a uint8) (l levels) {
 	return l
 }
 
-// checkFactor refuses factors that aren't 0 to a million.
+// checkFactor returns an error for factors that aren't 0 to a million.
 func checkFactor(op string, factor float64) error {
 	return checkRange(op, "factor", factor, 0, maxFactor)
 }

@@ -5,11 +5,10 @@ import (
 	"math"
 )
 
-// GaussianBlur weighs the pixels around each by a bell curve, as torchvision's
-// gaussian_blur: the curve is cut at the kernel's edge and its weights made to
-// sum to 1, and beyond its own edge the image is mirrored, without the edge
-// itself twice. (Where torchvision refuses a kernel that reaches across the
-// whole image, this mirrors again and again.)
+// GaussianBlur weighs the pixels around each by a bell curve, as torchvision's gaussian_blur does:
+// the curve is cut at the kernel's edge and its weights are scaled to a sum of 1. Beyond its edge
+// the image is mirrored, without repeating the edge itself. (If a kernel reaches across the whole
+// image, torchvision returns an error, and this step mirrors again and again.)
 type GaussianBlur struct {
 	// Kernel is the number of pixels that are weighed along x and along y, both odd, 1 to 255.
 	Kernel [2]int `json:"kernel"`

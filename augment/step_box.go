@@ -94,7 +94,7 @@ func (s ResizedCrop) apply(dst, src *Image, scratch *Scratch) error {
 	return nil
 }
 
-// within refuses a box that sticks out of an image of w x h pixels.
+// within returns an error for a box that extends beyond an image of w x h pixels.
 func (s ResizedCrop) within(w, h int) error {
 	if s.X < 0 || s.Y < 0 || s.W > w-s.X || s.H > h-s.Y {
 		return fmt.Errorf("%s: the box %dx%d at %d,%d isn't within the image of %dx%d", s.op(), s.W, s.H, s.X, s.Y, w, h)

@@ -110,8 +110,8 @@ func fillStep(op string, fields map[string]json.RawMessage, v reflect.Value) err
 	return nil
 }
 
-// readField reads one field. It refuses the null and the array of another
-// length that package json would let pass.
+// readField reads one field. It returns an error for null and for an array of another length, which
+// package json accepts.
 func readField(raw json.RawMessage, to reflect.Value) error {
 	if string(raw) == "null" {
 		return errors.New("null is not a value")

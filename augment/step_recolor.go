@@ -16,7 +16,7 @@ type colorStep interface {
 type recoloring struct {
 	from, to *Image // from is to once rows have been written
 	parts    []colorPart
-	row      []uint8 // of from, as far as it is done
+	row      []uint8 // of from, after the steps so far
 	gray     []uint8 // the same in gray
 }
 

@@ -17,7 +17,7 @@ func (m *matrix) at(x, y float64) (float64, float64) {
 	return float64(m[0]*x) + float64(m[1]*y) + m[2], float64(m[3]*x) + float64(m[4]*y) + m[5]
 }
 
-// checkTransformFilter refuses the filters that look at areas.
+// checkTransformFilter returns an error for filters that weigh areas.
 func checkTransformFilter(op string, f Filter) error {
 	if f == Nearest || f == Bilinear || f == Bicubic {
 		return nil

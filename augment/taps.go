@@ -246,9 +246,9 @@ func (a *axis) span(lo, hi int) (first, end int) {
 	return first, end
 }
 
-// nearestSource is which pixel of the source Nearest takes for pixel i of the
-// result, in the float32 arithmetic of TensorFlow, whose roundings decide where
-// the place falls on an edge between two pixels.
+// nearestSource returns the pixel of the source that Nearest takes for pixel i of the result. It
+// uses the float32 arithmetic of TensorFlow, whose rounding decides if a position falls on an edge
+// between two pixels.
 func nearestSource(i, in, out int) int {
 	scale := float32(in) / float32(out)
 	at := float32((float32(i) + 0.5) * scale)

@@ -65,7 +65,7 @@ func (j *taskJPEG) outline(header *jpeg.Header) {
 	}
 }
 
-// checkJPEG refuses what makes no sense.
+// checkJPEG returns an error for an invalid task with a JPEG.
 func (t *Task) checkJPEG() error {
 	switch {
 	case t.jpeg.codec == nil:
