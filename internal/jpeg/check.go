@@ -187,7 +187,7 @@ func (c *checker) run() error {
 	}
 }
 
-// complete says at the end of the image whether all components came.
+// complete returns an error at the end of the image unless all components came.
 func (c *checker) complete() error {
 	if err := c.work.check(c.h); err != nil {
 		return err

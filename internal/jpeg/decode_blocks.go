@@ -5,9 +5,9 @@ import "encoding/binary"
 // block is the coefficients of 8x8 samples, in natural order: rows from the top.
 type block = [64]int16
 
-// naturalOrder gives for an index in zigzag order the place in a block. After the 64 there is room
-// for what runs past a block's end, which ends up in its last place: such a block is refused, or it
-// is the zero that entries of an end of block carry.
+// naturalOrder maps an index in zigzag order to the place in a block. After the 64 there is room
+// for coefficients past a block's end, which go to its last place: such a block is an error, or the
+// coefficient is the zero in entries of an end of block.
 var naturalOrder = func() (t [256]uint8) {
 	for i := range t {
 		t[i] = 63

@@ -107,7 +107,7 @@ func (w *speculation) run() {
 	h := helpers.Get().(*helper)
 	defer func() {
 		if recover() != nil {
-			w.pass(true) // the caller's walk crashes as well, and says so
+			w.pass(true) // the caller's walk crashes as well, and reports it
 			return
 		}
 		h.scan, h.guess.after = scan{}, position{}

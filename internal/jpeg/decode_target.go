@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// target is where the samples of a component go when an image is decoded.
+// target holds the samples of a component of an image that is decoded.
 type target struct {
 	side  int    // samples that a block becomes across and down: 8, 4, 2 or 1
 	pix   []byte // the plane, of whole blocks: rows of pitch bytes

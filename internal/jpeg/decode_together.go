@@ -99,7 +99,7 @@ func (w *intervals) run() {
 	h := helpers.Get().(*helper)
 	defer func() {
 		if recover() != nil {
-			w.failed.Store(true) // the caller's walk crashes as well, and says so
+			w.failed.Store(true) // the caller's walk crashes as well, and reports it
 			return
 		}
 		h.scan, h.bits = scan{}, bitReader{}

@@ -14,8 +14,8 @@ type entropyState struct {
 	means     [3]int64
 }
 
-// codedBlock says of one block of an MCU how it is coded, and of which component
-// it is. The assembly knows the order of its fields.
+// codedBlock holds the codes and the component of one block of an MCU. The assembly knows the order
+// of its fields.
 type codedBlock struct {
 	codes     *blockCodes
 	component uint64

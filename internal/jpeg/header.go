@@ -86,7 +86,7 @@ type Header struct {
 	WideTables    bool   // a quantisation table has 16-bit entries
 	NoTables      bool   // sequential without any Huffman table before the first scan, as frames of motion JPEG are: the standard ones are meant
 	FirstScan     int    // number of components in the first scan
-	Odd           bool   // has what libjpeg takes no notice of, and stricter decoders refuse: a number of lines before the first scan, or a sequential scan that is not of all coefficients
+	Odd           bool   // has features that libjpeg ignores and stricter decoders reject: a number of lines before the first scan, or a sequential scan that is not of all coefficients
 	Exif          []byte // the first EXIF block (a TIFF structure), nil without one; aliases the input
 }
 

@@ -48,7 +48,7 @@ type huffTable struct {
 	spec    [16 + 256]byte // counts of each length, then symbols
 	n       int            // number of symbols
 	present bool           // spec holds a table
-	derived uint8          // which of the tables above are made from spec: madeDC, madeAC, madePairs
+	derived uint8          // derived tables that are ready: madeDC, madeAC, madePairs
 }
 
 const (
@@ -115,7 +115,7 @@ func (t *huffTable) fill(code int32, length int, symbol byte, ac bool) {
 	free := lookBits - length
 	first := int(code) << free
 	if first+1<<free > len(t.one) {
-		return // too many codes: derive is about to say so
+		return // too many codes: derive is about to report them
 	}
 	e := makeEntry(length, symbol, ac)
 	for i := first; i < first+1<<free; i++ {

@@ -32,7 +32,7 @@ func (p *Planar) size(i int) (w, h int) {
 	return p.Sampling.ChromaSize(p.Width, p.Height)
 }
 
-// check refuses planes that are too small.
+// check returns an error for planes that are too small.
 func (p *Planar) check() error {
 	if p.Width < 1 || p.Height < 1 || p.Width > 65500 || p.Height > 65500 {
 		return fmt.Errorf("an image of %dx%d: sides must be 1 to 65500", p.Width, p.Height)

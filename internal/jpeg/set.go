@@ -11,7 +11,7 @@ import (
 	"github.com/tfrec/tfrec/internal/optname"
 )
 
-// Choice is which backends to use.
+// Choice selects the backends.
 type Choice uint8
 
 // The choices. Auto uses the decoder of this package where all of its assembly runs, on amd64 with

@@ -16,9 +16,9 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// turbo is libjpeg-turbo through its TurboJPEG API, of which only functions are used that
-// versions 2 and 3 share. tjDecompressHeader3 isn't: it refuses sampling factors that
-// tjDecompress2 decodes, and the header is known by then.
+// turbo is libjpeg-turbo through the functions of its TurboJPEG API that versions 2 and 3 share. It
+// does not use tjDecompressHeader3, which rejects sampling factors that tjDecompress2 decodes: the
+// header is already known.
 type turbo struct {
 	version string
 

@@ -16,7 +16,7 @@ func (*turbo) appendPlanes(dst []byte, _ *Planar, _ int) ([]byte, error) { retur
 // errNoTurbo is the answer of static builds, and of all builds on other platforms.
 var errNoTurbo = errors.New("this build of tfrec loads no libraries")
 
-// getTurbo does not say to install the library: this build would not load it.
+// getTurbo does not advise to install the library: this build would not load it.
 const getTurbo = "a tfrec built from source with `go install` or `make install` loads it, on Linux and macOS"
 
 func loadTurbo() (*turbo, error) { return nil, errNoTurbo }

@@ -61,10 +61,10 @@ func newConverter(avx512 bool, name string, place func(pixel int) int) *converte
 	return c
 }
 
-// evenOdd is where a pixel is when words of even and of odd ones have been packed.
+// evenOdd returns the position of a pixel after words of even and of odd pixels have been packed.
 func evenOdd(pixel int) int { return pixel%2*8 + pixel/2 }
 
-// tables are those in read-only memory, by name.
+// tables are the tables in read-only memory, by name.
 var tables = map[string]Mem{}
 
 // table puts 64 bytes into read-only memory, unless they are there.

@@ -170,8 +170,7 @@ func (t idct) onlyDC() {
 	JZ(LabelRef("flat"))
 }
 
-// flat fills two blocks with the value that the transform makes of a DC
-// coefficient alone.
+// flat fills two blocks with the value to which the transform maps a single DC coefficient.
 func (t idct) flat() {
 	Label("flat")
 	dc, q := YMM(), YMM()
