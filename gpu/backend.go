@@ -99,7 +99,7 @@ type Stats struct {
 	// for them: [augment.Task.FellBack].
 	FellBack int64
 	// Pinned is the memory of AllocHost that is not freed, in bytes; Unpinned counts the requests
-	// for which there was none.
+	// that failed.
 	Pinned, Unpinned int64
 	// Failure is the error that ended the use of the GPU; nil while it works.
 	Failure error
@@ -217,8 +217,8 @@ func (b *Backend) Stats() Stats {
 	return s
 }
 
-// Render is [augment.Backend.Render]. It fails after Close, and with [Options.Required] if the GPU
-// failed; the tasks are then not done. JPEGs that nvJPEG refuses, or whose header is unusual
+// Render implements [augment.Backend]. It fails after Close, and with [Options.Required] if the GPU
+// failed; the tasks are then not done. JPEGs that nvJPEG rejects, or whose header is unusual
 // ([augment.Info]), are decoded by their codec; so are all without [Options.Decode].
 func (b *Backend) Render(tasks []*augment.Task) error {
 	b.using.RLock()

@@ -66,7 +66,7 @@ func (p *pinned) close(d *cuda.Device) error {
 	return d.Close()
 }
 
-// counts returns the bytes that are not freed, and how many requests were refused.
+// counts returns the bytes that are not freed, and the number of requests that failed.
 func (p *pinned) counts() (bytes, refused int64) {
 	p.mu.RLock()
 	defer p.mu.RUnlock()

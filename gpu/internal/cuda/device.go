@@ -245,8 +245,7 @@ func (d *Device) cleanup(err error) error {
 	return d.explain(err, "close")
 }
 
-// explain makes of an error of the driver's one for the caller, and notes the loss
-// of the context.
+// explain converts an error of the driver to one for the caller, and notes the loss of the context.
 func (d *Device) explain(err error, what string) error {
 	var call *callError
 	if !errors.As(err, &call) {

@@ -15,7 +15,7 @@ type driver interface {
 	noVideo() string
 	count() (int, error)
 	info(index int) (Info, error)
-	// retain makes a context whose waits sleep, or returns the one that there is, as it is.
+	// retain makes a context whose waits sleep, or returns the existing one unchanged.
 	retain(index int) (context, error)
 }
 

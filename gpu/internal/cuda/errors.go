@@ -49,7 +49,7 @@ func fault(kind error, code int, format string, args ...any) *Error {
 // CUDA 12.2 and its drivers 535.
 const updateDriver = "update it to version 535 or later"
 
-// Of the driver's answers, those that mean something here.
+// The driver's result codes that this package handles.
 const (
 	codeOutOfMemory        = 2
 	codeNoDevice           = 100

@@ -80,8 +80,8 @@ func (s *Stream) Handle() uintptr {
 	return s.stream.handle()
 }
 
-// Upload queues a copy of n bytes from a place in pinned memory to a place in a
-// buffer. The source must stay as it is until it was waited for.
+// Upload queues a copy of n bytes from a place in pinned memory to a place in a buffer. The source
+// must not change until the copy was waited for.
 func (s *Stream) Upload(to *Buffer, at int, from *HostBuffer, start, n int) error {
 	if err := s.fits("upload", to, at, from, start, n); err != nil || n == 0 {
 		return err
@@ -111,8 +111,8 @@ func (s *Stream) Fill(to *Buffer, at, n int, value byte) error {
 	return s.device.explain(s.stream.fill(to.address+uintptr(at), value, n), "fill")
 }
 
-// fits says with an error whether n bytes from a place on are in a buffer and, from
-// another, in pinned memory.
+// fits returns an error unless the n bytes from each place on are in the buffer and in pinned
+// memory.
 func (s *Stream) fits(what string, b *Buffer, offset int, h *HostBuffer, start, n int) error {
 	switch {
 	case s.stream == nil:
@@ -127,7 +127,7 @@ func (s *Stream) fits(what string, b *Buffer, offset int, h *HostBuffer, start, 
 
 var errClosed = errors.New("the stream is closed")
 
-// usable says with an error whether the stream can allocate n bytes.
+// usable returns an error if the stream can't allocate n bytes.
 func (s *Stream) usable(n int) error {
 	if s.stream == nil {
 		return errClosed

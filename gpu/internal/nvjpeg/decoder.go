@@ -292,7 +292,7 @@ func (d *Decoder) one(p *Image) error {
 	return nil
 }
 
-// fits says with an error whether the planes are as large as is wanted and have room.
+// fits returns an error unless the planes have the wanted sizes and enough room.
 func (p *Image) fits() error {
 	for i := range p.Info.Components {
 		if size := p.Info.Planes[i]; p.Want[i] != size && p.Want[0].Width > 0 {

@@ -17,12 +17,10 @@
 // which the processor decodes. Pixels depend on nvJPEG and on the backend, within a tolerance of
 // libjpeg-turbo's.
 //
-// nvJPEG takes damaged images for whole that others refuse: where that matters,
-// look for damage first. Parts of images, and images at a part of their size, are
-// left to the kernels: nvJPEG scales on the chip's decoder alone, which would let
-// the pixels depend on the machine, and it has to read all of an image's codes for
-// a part of it.
+// nvJPEG accepts damaged images that others reject: look for damage first if that matters. Parts of
+// images, and images at a part of their size, are left to the kernels: nvJPEG scales only on the
+// chip's decoder, so the pixels would depend on the machine, and it has to read all of an image's
+// codes for a part of it.
 //
-// Like package cuda this is the same in all builds; the library is looked for at run
-// time.
+// Like package cuda this is the same in all builds; the library is loaded at run time.
 package nvjpeg

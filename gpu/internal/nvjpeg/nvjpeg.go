@@ -110,7 +110,7 @@ type handle interface {
 	destroy()
 }
 
-// target is where the planes of an image go: addresses on the GPU.
+// target holds the addresses of an image's planes on the GPU.
 type target struct {
 	address [3]uint64
 	pitch   [3]int
