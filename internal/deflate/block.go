@@ -262,7 +262,7 @@ func (w *bitWriter) literals(data []byte, codes *[maxLit]code) {
 	w.flush()
 }
 
-// store writes content as it is.
+// store writes content uncompressed.
 func (w *Writer) store(content []byte, final uint32) {
 	for {
 		n := min(len(content), maxStored)

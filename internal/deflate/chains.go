@@ -45,7 +45,7 @@ func (c *chains) slide(n int) {
 	if c.base += n; c.base <= placesMost {
 		return
 	}
-	by := c.base &^ (window - 1) // a multiple of the window: prev stays as it is
+	by := c.base &^ (window - 1) // a multiple of the window: prev does not change
 	for i, e := range c.last {
 		c.last[i] = e&^placeMask | uint64(max(0, int(e&placeMask)-by))
 	}

@@ -17,8 +17,9 @@ type builder struct {
 	nodes []int
 }
 
-// build makes the codes of symbols that occur so often, of no more than limit bits each, and none
-// for those that do not occur; two at least, since some decoders refuse fewer.
+// build computes the codes of the symbols, which occur as often as given, with at most limit bits
+// each. Symbols that do not occur get none, except that at least two have codes, since some
+// decoders reject fewer.
 func (b *builder) build(codes []code, often []uint32, limit int) {
 	b.order = b.order[:0]
 	for s, n := range often {

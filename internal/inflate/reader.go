@@ -77,7 +77,7 @@ type codec struct {
 	at    int    // how far bits has it
 	out   []byte // the buffer
 	pos   int    // how far it is filled
-	start int    // where the content of this stream begins in it, as far as it is there
+	start int    // the start of this stream's content in it, or of the part that is kept
 	lit   *[litSize]uint32
 	dist  *[distSize]uint32
 }

@@ -11,9 +11,8 @@ const (
 	// then weight j of output i at j*n+i. Arg: n; 0 to sum along the row (by pixel of the row), 1
 	// down the column (by row); the number to subtract from first; a Precision.
 	Weigh Kind = iota
-	// Pick copies pixel (xs[x], ys[y]) of Src[0]. Table[0] is xs and Table[1]
-	// ys, as int32; a negative one leaves Dst as it is. Without a table it is x,
-	// or y.
+	// Pick copies pixel (xs[x], ys[y]) of Src[0]. Table[0] is xs and Table[1] ys, as int32; a
+	// negative one does not change Dst. Without a table it is x, or y.
 	Pick
 	// Convert converts Y, Cb and Cr, in Src, to a pixel of RGB. Arg: the number of pixels that a
 	// chroma sample represents, across and down; 1 to interpolate by libjpeg's triangle filter, 0

@@ -1,6 +1,6 @@
 package raster
 
-// Region is where a buffer is, seen from the processor that executes a program.
+// Region is the location of a buffer, relative to the processor that executes a program.
 type Region uint8
 
 // The regions.

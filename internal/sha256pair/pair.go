@@ -29,7 +29,7 @@ func Together() bool { return together }
 
 var together = hasSHA && known()
 
-// known reports whether the encoding is the one that this package knows.
+// known reports whether this package knows the encoding.
 func known() bool {
 	s, ok := sha256.New().(state)
 	if !ok {

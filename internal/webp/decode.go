@@ -11,7 +11,7 @@ import (
 var (
 	errFormat = errors.New("invalid format")
 	errShort  = errors.New("unexpected end of data")
-	// errStrict is for what libwebp rejects and golang.org/x/image/webp does not.
+	// errStrict is for headers that libwebp rejects and golang.org/x/image/webp accepts.
 	errStrict = errors.New("a header with values that no encoder writes")
 )
 
@@ -27,7 +27,7 @@ type Decoder struct {
 // container is the state of reading chunks.
 type container struct {
 	extended      bool // a VP8X chunk has been read
-	width, height int  // what it says
+	width, height int  // the size in it
 	wantAlpha     bool // and an ALPH chunk must follow before VP8 data
 	alpha         bool // it has been read
 }

@@ -17,7 +17,7 @@ type tokenProbs [17][3][16]uint8
 // positionBands are the bands of the positions.
 var positionBands = [17]uint8{0, 1, 2, 3, 6, 4, 5, 6, 6, 6, 6, 6, 6, 6, 6, 7, 0}
 
-// zigzag is where coefficients are by position.
+// zigzag maps positions to places of coefficients.
 var zigzag = [16]uint8{0, 1, 4, 8, 5, 2, 3, 6, 9, 12, 13, 10, 7, 11, 14, 15}
 
 // extraBits are the probabilities of the bits of large coefficients, up to a 0.

@@ -26,8 +26,8 @@ func distance(w int, code uint32) int {
 	return max(1, at>>4*w+8-at&15)
 }
 
-// cacheSlot is where a pixel is in a colour cache of 1<<(32-shift) colours. The hash is of alpha,
-// red, green and blue from the highest byte down.
+// cacheSlot returns the slot of a pixel in a colour cache of 1<<(32-shift) colours. The hash is of
+// alpha, red, green and blue from the highest byte down.
 func cacheSlot(pixel uint32, shift uint32) uint32 {
 	argb := bits.RotateLeft32(bits.ReverseBytes32(pixel), -8)
 	return argb * 0x1E35A7BD >> (shift & 31)

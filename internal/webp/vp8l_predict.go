@@ -130,7 +130,7 @@ func distanceOf(a, b uint32) (sum int32) {
 	return sum
 }
 
-// selectPixel is the one of left and top that is nearer to where their gradient leads.
+// selectPixel returns left or top, whichever is nearer to the prediction by their gradient.
 func selectPixel(left, top, corner uint32) uint32 {
 	if distanceOf(corner, top) < distanceOf(corner, left) {
 		return left

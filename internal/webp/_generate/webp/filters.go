@@ -14,7 +14,7 @@ const (
 	levelUneven
 )
 
-// samples are those across an edge at 16 places: p3 to p0, q0 to q3.
+// samples are the samples across an edge at 16 places: p3 to p0, q0 to q3.
 type samples []VecVirtual
 
 // constants are the operands of the filters.
