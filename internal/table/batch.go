@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// ErrChanged says that a file is no longer what was scanned.
+// ErrChanged means that a file has changed since it was scanned.
 var ErrChanged = errors.New("the file has changed since it was scanned")
 
 // Batch is the rows of a chunk, column by column. Its memory belongs to it until the next Read.
@@ -20,17 +20,17 @@ type Batch struct {
 	Lines []int64
 }
 
-// BadRow says why a row cannot be used.
+// BadRow is a row that cannot be used, with the reason.
 type BadRow struct {
 	Row    int // in the batch, from 0
 	Reason string
 }
 
-// Values are those of one column. Only the slices of its kind are used.
+// Values are the values of one column. Only the slices of its kind are used.
 type Values struct {
 	Kind Kind
-	// Present says which rows have a value; empty if all do. A missing row takes no space in the
-	// other slices if Splits is set, and one unused element if it is empty.
+	// Present reports for each row whether it has a value; empty if all do. A missing row takes no
+	// space in the other slices if Splits is set, and one unused element if it is empty.
 	Present []bool
 	// Splits has the index of the first value of each row, and at the end their number, as the row
 	// splits of a ragged tensor; empty if every row has exactly one value.
@@ -44,7 +44,7 @@ type Values struct {
 	Lost []Lost
 }
 
-// Lost says why a value does not fit the kind of its column.
+// Lost is a value that does not fit the kind of its column, with the reason.
 type Lost struct {
 	Value  int // index
 	Reason string
@@ -109,8 +109,8 @@ func (v *Values) Text(i int) string {
 	return string(v.Byte(i))
 }
 
-// AppendFloat64 appends a value of 64 bits to those of kind Float. One beyond the range of 32 bits
-// is lost.
+// AppendFloat64 appends a value of 64 bits to values of kind Float. A value beyond the range of 32
+// bits is lost.
 func (v *Values) AppendFloat64(x float64) {
 	f, fits := Float32(x)
 	if !fits {

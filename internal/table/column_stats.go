@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// ColumnStats are what the rows of a column show, which its schema does not say.
+// ColumnStats are properties of a column that only its rows reveal, not its schema.
 type ColumnStats struct {
 	Missing      int64
 	Fewest, Most int  // values of a row that has some
@@ -15,8 +15,8 @@ type ColumnStats struct {
 	Distinct     map[string]struct{}
 }
 
-// Add adds n rows. text says whether the bytes are to be checked, distinct whether the values are to
-// be kept.
+// Add adds n rows. It checks bytes for UTF-8 if text is set, and keeps the different values if
+// distinct is set.
 func (s *ColumnStats) Add(v *Values, n int, text, distinct bool) error {
 	for row := range n {
 		if !v.Has(row) {
@@ -88,5 +88,5 @@ func (s *ColumnStats) Length() int {
 	return s.Most
 }
 
-// ErrDistinct says that a column has more than MaxDistinct values.
+// ErrDistinct means that a column has more than MaxDistinct values.
 var ErrDistinct = fmt.Errorf("more than %d different values", MaxDistinct)

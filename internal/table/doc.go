@@ -1,7 +1,7 @@
-// Package table is what all typed tables have in common, whatever their format: columns that become
-// features, and rows that are read in chunks. The formats are packages of their own below it.
+// Package table defines typed tables, whatever their format: columns that become features, and rows
+// that are read in chunks. The formats are packages of their own below it.
 //
-// As a CSV (package csvscan), a table is read twice. Scan finds the columns, the rows and their
+// Like a CSV (package csvscan), a table is read twice. Scan finds the columns, the rows and their
 // chunks; Read reads any chunk, in parallel where the format allows it.
 //
 //	t, err := src.Scan(ctx, table.ScanOptions{Workers: 8})

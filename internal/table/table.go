@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Kind is what the values of a column become in an Example.
+// Kind is the kind of the values of a column in an Example.
 type Kind uint8
 
 // The kinds, as in a tf.train.Feature. Booleans are Int64, 0 or 1.
@@ -26,23 +26,23 @@ type Column struct {
 	// Name is the key of the feature. Members of structs and objects are named "a/b".
 	Name string `json:"name"`
 	Kind Kind   `json:"kind"`
-	// List says that rows hold lists. Length is the number of values that every row that is not
-	// missing has: 1 unless List, and 0 if it varies.
+	// List means that rows hold lists. Length is the number of values of every row that is not
+	// missing: 1 unless List, and 0 if it varies.
 	List   bool `json:"list,omitempty"`
 	Length int  `json:"length"`
-	// Shape is that of each row where it has more than one dimension, whose product Length is: a list
-	// has the values in row-major order. Nil for others.
+	// Shape is the shape of each row if it has more than one dimension; its product is Length. A
+	// list has the values in row-major order. Nil for others.
 	Shape []int `json:"shape,omitempty"`
-	// Text says that all bytes are UTF-8.
+	// Text means that all bytes are UTF-8.
 	Text bool `json:"text,omitempty"`
-	// Wide says that numbers have, or may have, more digits than the 32 bits of a Float hold.
+	// Wide means that numbers have, or may have, more digits than the 32 bits of a Float hold.
 	Wide bool `json:"wide,omitempty"`
 	// Missing is the number of rows without a value, which is not an empty list.
 	Missing int64 `json:"missing,omitempty"`
-	// Mixed says why the column has no kind, if it has both numbers and text and
+	// Mixed is the reason why the column has no kind, if it has both numbers and text and
 	// ScanOptions.Kinds does not decide: its Kind is then Unknown, and it cannot be read.
 	Mixed string `json:"mixed,omitempty"`
-	// Unfit says why no feature can hold the values, such as those of maps: the Kind is then
+	// Unfit is the reason why no feature can hold the values, such as maps: the Kind is then
 	// Unknown, and the column cannot be read.
 	Unfit string `json:"unfit,omitempty"`
 }
@@ -81,11 +81,11 @@ type Table struct {
 	// Distinct are the different values of the column that ScanOptions.Distinct names, as text,
 	// sorted.
 	Distinct []string `json:"distinct,omitempty"`
-	// Classes are the names that the numbers of a column, from 0, stand for, where the file says so.
+	// Classes are the names of the numbers of a column, from 0, if the file has them.
 	Classes map[string][]string `json:"classes,omitempty"`
 }
 
-// Chunks of columns have about ChunkBytes of values, and MaxChunkRows rows at most; those of Arrow
+// Chunks of columns have about ChunkBytes of values, and MaxChunkRows rows at most; chunks of Arrow
 // files are record batches, or parts of them. A table has MaxChunks at most.
 const (
 	ChunkBytes   = 8 << 20
@@ -93,13 +93,13 @@ const (
 	MaxChunks    = 1 << 20
 )
 
-// MaxDistinct is how many different values a scan returns at most; more are an error.
+// MaxDistinct is the maximum number of different values that a scan returns; more are an error.
 const MaxDistinct = 1 << 17
 
 // ScanOptions configure a scan.
 type ScanOptions struct {
-	// Workers is how many goroutines look at rows. The result is the same for any number. 0: one a
-	// core.
+	// Workers is the number of goroutines that process rows. The result is the same for any number.
+	// 0: one a core.
 	Workers int
 	// Kinds are the kinds of columns by name, where the caller has decided. In formats without
 	// types, values of other kinds make a row bad; in the others, values are converted as Kinds
@@ -117,8 +117,8 @@ func (o *ScanOptions) Wants(name string) bool { return o.Wanted == nil || o.Want
 
 // Source is an open table. It is safe for concurrent use, but for Read where InOrder is true.
 type Source interface {
-	// Name is the path or URL of the file. Size, ModTime and Version are those of the file when it
-	// was opened; Version is "" on disk.
+	// Name is the path or URL of the file. Size, ModTime and Version describe the file when it was
+	// opened; Version is "" on disk.
 	Name() string
 	Size() int64
 	ModTime() time.Time
@@ -127,10 +127,10 @@ type Source interface {
 	// error with the path and the place in it; bad rows, in formats that have them, are not.
 	Scan(ctx context.Context, o ScanOptions) (*Table, error)
 	// Read replaces the content of b with the rows of a chunk, and its columns with the given ones,
-	// which are columns of the scan, or of several tables merged: all rows lack those that this table
-	// does not have, and integers may be asked for as Float. Values may be of another kind than asked
-	// for only where they are Int64 for Float, or all missing. It returns ErrChanged, wrapped,
-	// if the file is no longer what was scanned. Memory of b is reused.
+	// which are columns of the scan, or of several tables merged: columns that this table does not
+	// have are missing in all rows, and integers may be requested as Float. Values may be of
+	// another kind than requested only if they are Int64 for Float, or all missing. It returns
+	// ErrChanged, wrapped, if the file has changed since the scan. Memory of b is reused.
 	Read(ctx context.Context, c Chunk, columns []Column, b *Batch) error
 	// InOrder reports whether chunks are read fastest in order, by one goroutine at a time: in a
 	// compressed stream.

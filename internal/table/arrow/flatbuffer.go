@@ -36,7 +36,7 @@ func (f flat) uint32(at int) (uint32, error) {
 	return binary.LittleEndian.Uint32(f.b[at:]), nil
 }
 
-// follow returns what the offset at a position leads to.
+// follow returns the table at the target of the offset at a position.
 func (f flat) follow(at int) (flat, error) {
 	n, err := f.uint32(at)
 	if err != nil || n == 0 || int64(n) > int64(len(f.b)-at) {
@@ -106,7 +106,7 @@ func (f flat) vector(i, size int) (at, n int, err error) {
 	return v.at + 4, int(count), nil
 }
 
-// weight is what a schema costs.
+// weight is the size of a schema.
 type weight struct{ nodes, text int }
 
 // addText counts a string.
@@ -165,7 +165,7 @@ const (
 	messageBatch      = 3
 )
 
-// envelope is what a message says of itself.
+// envelope has the type and the sizes of a message, from its metadata.
 type envelope struct {
 	kind int64
 	body int64 // bytes after the metadata
@@ -203,12 +203,12 @@ func parseEnvelope(meta []byte) (envelope, error) {
 	return envelope{}, fmt.Errorf("a message of type %d: want a schema, dictionaries and record batches", kind)
 }
 
-// expansion is how many bytes one of a compressed buffer can become at most, by codec: LZ4 frames and
-// zstd, whose shortest block is of 4 bytes and makes 128 KiB.
+// expansion is the maximum number of bytes that one byte of a compressed buffer can become, by
+// codec: LZ4 frames and zstd, whose shortest block is of 4 bytes and makes 128 KiB.
 var expansion = [...]int64{256, 32 << 10}
 
-// checkBuffers compares what the buffers of a record batch or dictionary claim with the body that
-// they are in. The batch has columns of views; a dictionary may be one.
+// checkBuffers compares the sizes of the buffers of a record batch or dictionary in the metadata
+// with its body. views is the number of columns of views in the batch; a dictionary may be one.
 func checkBuffers(meta, body []byte, views int) error {
 	m, err := root(meta)
 	if err != nil {

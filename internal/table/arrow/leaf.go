@@ -20,7 +20,8 @@ type leaf struct {
 	wide        bool // as in table.Column
 	scale       int
 	text        bool
-	// unfit says why the column cannot be read, "" if it can. Its kind is then table.Unknown.
+	// unfit is the reason why the column cannot be read, "" if it can. Its kind is then
+	// table.Unknown.
 	unfit string
 }
 
@@ -93,7 +94,7 @@ func appendLeaves(all []leaf, l leaf, t arrow.DataType) ([]leaf, error) {
 // maxName is the length of the longest name in bytes.
 const maxName = 1 << 16
 
-// maxScale is how many digits a decimal may have after the point.
+// maxScale is the maximum number of digits of a decimal after the point.
 const maxScale = 1 << 10
 
 func (l *leaf) setKind(t arrow.DataType) error {

@@ -30,7 +30,7 @@ func descend(a arrow.Array, path []int) (chain, error) {
 	return c, nil
 }
 
-// stored returns what an extension type is stored as.
+// stored returns the storage array of an extension type.
 func stored(a arrow.Array) arrow.Array {
 	for {
 		e, ok := a.(array.ExtensionArray)

@@ -144,7 +144,7 @@ func (v *survey) batch(s *session, i int, stats []table.ColumnStats) (size int64
 	}
 	var b table.Values
 	rows := int(record.NumRows())
-	// Rows may be as large as the batch, and those of a dictionary larger.
+	// A row may be as large as the batch, and larger if it refers to a dictionary.
 	for first, step := 0, 16; first < rows; {
 		end, before := min(first+step, rows), size
 		for j := range v.all {

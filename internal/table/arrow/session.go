@@ -40,7 +40,7 @@ func (f *feed) Message() (*ipc.Message, error) {
 		}
 		return nil, err
 	}
-	// The sizes are those of the walk; if the file was changed since, they may not be.
+	// The walk found these sizes. They differ if the file was changed since.
 	if e, err := parseEnvelope(b[:m.meta]); err != nil || e.body != m.body || e.rows != m.rows {
 		return nil, errors.Join(errMetadata, err)
 	}
@@ -67,7 +67,7 @@ func newSession(file storage.File, d *directory) (s *session, err error) {
 	return s, nil
 }
 
-// views returns how many arrays of views a column has. Those of dictionaries are elsewhere.
+// views returns the number of arrays of views of a column, without the arrays of dictionaries.
 func views(t arrow.DataType) (n int) {
 	switch t := t.(type) {
 	case arrow.BinaryViewDataType:

@@ -13,7 +13,7 @@ import (
 	"github.com/tfrec/tfrec/internal/table/number"
 )
 
-// maxBatch bounds the bytes of a column in a batch, and maxElements those of its lists.
+// maxBatch bounds the bytes of a column in a batch, and maxElements the elements of its lists.
 const (
 	maxBatch    = math.MaxInt32
 	maxElements = 1 << 28
@@ -29,7 +29,7 @@ type tooLarge struct {
 
 func (e *tooLarge) Error() string { return fmt.Sprintf("%d is above the largest int64", e.value) }
 
-// appendValues appends values first up to end of an array. Those of nulls are any.
+// appendValues appends values first up to end of an array. Nulls become arbitrary values.
 func (l *leaf) appendValues(v *table.Values, a arrow.Array, first, end int) error {
 	switch a := a.(type) {
 	case *array.Null:
@@ -145,7 +145,7 @@ func (l *leaf) appendValues(v *table.Values, a arrow.Array, first, end int) erro
 	return nil
 }
 
-// nulls stands for a null in a dictionary.
+// nulls represents a null in a dictionary.
 var nulls = array.NewNull(1)
 
 func appendInt(v *table.Values, n int64) {

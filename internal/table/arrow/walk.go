@@ -51,7 +51,7 @@ type directory struct {
 	classes      map[string][]string // as in table.Table
 }
 
-// maxMessages is how many dictionaries and record batches a file may have.
+// maxMessages is the maximum number of dictionaries and record batches of a file.
 const maxMessages = 1 << 22
 
 // walk finds the messages of a file, without reading their bodies.

@@ -1,5 +1,5 @@
-// Package input is what the formats of tables know of the file that they read: its size, time and
-// version when it was opened, the hash of its content, and whether it has changed since.
+// Package input describes the file that a table is read from: its size, time and version when it
+// was opened, the hash of its content, and whether it has changed since.
 package input
 
 import (

@@ -8,11 +8,11 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// ChunkSize is how many bytes of the stream a chunk spans; see the package comment. A chunk is
-// longer only by the end of its last row.
+// ChunkSize is the number of bytes of the stream that a chunk spans; see the package comment. A
+// chunk is longer only by the end of its last row.
 const ChunkSize = 1 << 20
 
-// step is how much is read at a time in search of the end of a chunk's last row.
+// step is the size of a read in search of the end of a chunk's last row.
 const step = 64 << 10
 
 // chunker cuts a stream into chunks of whole lines.

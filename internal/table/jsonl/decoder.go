@@ -23,7 +23,7 @@ type decoder struct {
 	starts  []lengths
 }
 
-// lengths are those of a column's values before the row.
+// lengths are the lengths of a column's values before the row.
 type lengths struct{ ints, floats, data, ends int }
 
 func newDecoder(columns []table.Column, maxRow int, skip func(name string) bool) *decoder {

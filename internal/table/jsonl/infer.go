@@ -12,17 +12,18 @@ import (
 	"github.com/tfrec/tfrec/internal/table"
 )
 
-// errDistinct says that a column has too many different values to list.
+// errDistinct means that a column has too many different values to list.
 var errDistinct = errors.New("too many different values")
 
-// errNames says that a table has too many names of members.
+// errNames means that a table has too many names of members.
 var errNames = fmt.Errorf("the table has more than %d names of members: names that differ from row to row are values, such as a list of names and one of values", maxMembers)
 
 // maxCells bounds the rows of a chunk times the columns of its table, each of which takes memory.
 const maxCells = 1 << 25
 
-// inferrer finds out what columns hold, from some of the chunks of a table in their order. Those of
-// several inferrers merge to the same whatever chunks each of them saw.
+// inferrer infers the contents of columns from some of the chunks of a table, in their order.
+// Several inferrers can be merged, with the same result however the chunks were divided between
+// them.
 type inferrer struct {
 	opts     table.ScanOptions
 	columns  []*inferred
@@ -40,7 +41,8 @@ type inferrer struct {
 	fitting table.Values // scratch
 }
 
-// position is that of a member: a line of a chunk, both from 0, and the number of the value there.
+// position is the position of a member: a line of a chunk, both from 0, and the number of the value
+// there.
 type position struct {
 	chunk int
 	line  int64
@@ -65,7 +67,7 @@ const (
 	spelledNumber = spelledInt | spelledFloat
 )
 
-// inferred is what is known of a column. Only rows that are not bad count.
+// inferred is the inferred state of a column. Only rows that are not bad count.
 type inferred struct {
 	name  string
 	given table.Kind // Unknown: to be inferred
@@ -205,7 +207,7 @@ func (i *inferred) appendLabel(dst []byte, k class, text []byte) []byte {
 	return append(dst, text...)
 }
 
-// endRow adds a row to what is known.
+// endRow adds the row to the inferred state.
 func (i *inferred) endRow(at position) {
 	at.nth = i.nth
 	if !i.known {
@@ -258,7 +260,7 @@ func (f *inferrer) merge(other *inferrer) error {
 	return nil
 }
 
-// merge adds what is known from other rows.
+// merge adds the state inferred from other rows.
 func (i *inferred) merge(o *inferred) {
 	earlier := func(a, b position) position {
 		if b.compare(a) < 0 {

@@ -18,7 +18,7 @@ const (
 // suffixBase64 marks members whose strings are bytes in base64.
 const suffixBase64 = ".base64"
 
-// column is what a parser knows of a column.
+// column is the parser's state of a column.
 type column struct {
 	name  string
 	index int    // as sink says
@@ -47,7 +47,7 @@ const (
 	classBytes // decoded from base64
 )
 
-// shape is what a member holds.
+// shape is the shape of a member.
 type shape uint8
 
 const (
@@ -56,7 +56,7 @@ const (
 	shapeList
 )
 
-// sink is what a parser feeds. Its methods return why the row is bad, or "".
+// sink receives the values of a parser. Its methods return the reason why the row is bad, or "".
 type sink interface {
 	// column returns the index of a column; negative: its values are ignored.
 	column(name string) int
@@ -324,7 +324,7 @@ func (p *parser) scalar(c *column, isBase64 bool, next byte) (reason string) {
 	return p.sink.value(c, k, text)
 }
 
-// unexpected says what is in the place of what is wanted.
+// unexpected describes the text found in place of the wanted text.
 func (p *parser) unexpected(want string) string {
 	if p.At >= len(p.Data) {
 		return "the line ends within the object"

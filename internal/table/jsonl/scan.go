@@ -124,7 +124,7 @@ func (r *scanner) cut(ctx context.Context) error {
 	}
 }
 
-// work scans chunks until there are no more.
+// work scans chunks until jobs is closed.
 func (r *scanner) work(ctx context.Context, o table.ScanOptions) error {
 	columns := newInferrer(o, r.skip)
 	for j := range r.jobs {

@@ -16,7 +16,7 @@ import (
 	"github.com/tfrec/tfrec/internal/textfile"
 )
 
-// Options say how to read a table.
+// Options configure the reading of a table.
 type Options struct {
 	// MaxRow is the length in bytes of the longest row that is not bad: from ChunkSize to 1 GiB, by
 	// default (0) 64 MiB.

@@ -22,8 +22,8 @@ type tooLarge struct {
 
 func (e *tooLarge) Error() string { return fmt.Sprintf("%d is above the largest int64", e.value) }
 
-// appendElements appends n elements to values, whose kind is that of the elements, or Float for
-// integers.
+// appendElements appends n elements to values of the same kind as the elements, or of kind Float
+// for integers.
 func (h *header) appendElements(v *table.Values, raw []byte, n int) error {
 	var order binary.ByteOrder = binary.LittleEndian
 	if h.big {
@@ -77,8 +77,8 @@ func (h *header) appendElements(v *table.Values, raw []byte, n int) error {
 
 var errUnsigned = errors.New("above int64")
 
-// integer returns the first integer or boolean. Its error says that the bits are those of a larger
-// unsigned one.
+// integer returns the first integer or boolean. It returns an error if the result has the bits of a
+// larger unsigned integer.
 func (h *header) integer(raw []byte, order binary.ByteOrder) (int64, error) {
 	signed := h.code == 'i'
 	switch h.size {

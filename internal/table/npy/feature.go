@@ -12,7 +12,7 @@ import (
 	"github.com/tfrec/tfrec/internal/table"
 )
 
-// feature is what becomes a column: an array, or several that export made of one feature.
+// feature is the source of a column: an array, or several arrays that export wrote for one feature.
 type feature struct {
 	name   string
 	values *array

@@ -21,10 +21,10 @@ const (
 	maxElement = 1 << 28
 )
 
-// maxValues bounds what a header may claim: elements of an array, and bytes.
+// maxValues bounds the number of elements of an array, and of bytes, in a header.
 const maxValues = math.MaxInt64 / 4
 
-// header is what an array says of itself.
+// header is the header of an array.
 type header struct {
 	code    byte // b, i, u, f, S or U of NumPy's types; i for times
 	time    bool
@@ -50,7 +50,7 @@ func (h *header) width() int64 {
 // bytes is the size of all elements.
 func (h *header) bytes() int64 { return h.rows() * h.width() * int64(h.size) }
 
-// kind is what the elements become.
+// kind returns the kind of the column for the elements.
 func (h *header) kind() table.Kind {
 	switch h.code {
 	case 'f':

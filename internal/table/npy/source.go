@@ -19,10 +19,10 @@ import (
 // bytes there.
 const ExportComment = "tfrec.npz"
 
-// suffix is that of an array in a zip.
+// suffix is the suffix of an array in a zip.
 const suffix = ".npy"
 
-// maxArrays is how many arrays a zip may have.
+// maxArrays is the maximum number of arrays in a zip.
 const maxArrays = 1 << 16
 
 // Is reports whether a file with these first bytes (6 or more) is a .npy, or may be a .npz: a zip,

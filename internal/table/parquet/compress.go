@@ -25,7 +25,7 @@ const (
 	codecLZ4       = 7
 )
 
-// stepSize is how much memory a page gets before its bytes arrive.
+// stepSize is the memory that a page gets before its bytes arrive.
 const stepSize = 8 << 20
 
 var (
@@ -45,7 +45,7 @@ const maxWindow = 128 << 20
 // decompress returns the size bytes that src holds, in dst if its capacity is enough. A source that
 // has any other number of them is an error, and takes no more memory than it has bytes.
 func decompress(codec int, dst, src []byte, size int64) (plain []byte, err error) {
-	// The codecs are other people's code, fed with what nobody checked.
+	// The codecs are third-party code, and their input is not validated.
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("the codec failed: %v", r)

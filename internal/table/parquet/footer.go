@@ -73,7 +73,7 @@ type rowGroup struct {
 	pieces      []piece
 }
 
-// metadata is what is used of a footer.
+// metadata has the used parts of a footer.
 type metadata struct {
 	elements []element
 	groups   []rowGroup
@@ -161,7 +161,7 @@ func parseFooter(b []byte) (*metadata, error) {
 	return m, t.err
 }
 
-// check compares what the row groups say with the schema and the file.
+// check compares the row groups with the schema and the size of the file.
 func (m *metadata) check(size int64) error {
 	leaves := 0
 	for _, e := range m.elements {
@@ -269,7 +269,7 @@ func (t *thrift) logical(e *element) {
 				return true
 			})
 		case id == logicalInteger:
-			e.unsigned = true // until it says that it is signed
+			e.unsigned = true // unless a field below marks it as signed
 			t.structure(func(id int64, kind byte) bool {
 				switch {
 				case id == 1 && kind == thriftByte:

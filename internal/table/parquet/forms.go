@@ -10,14 +10,14 @@ import (
 	"github.com/tfrec/tfrec/internal/table/number"
 )
 
-// maxScale is how many digits a decimal may have after the point.
+// maxScale is the maximum number of digits of a decimal after the point.
 const maxScale = 1 << 10
 
-// maxDecimal is how many bytes a decimal may have, some 76 digits and more.
+// maxDecimal is the maximum size of a decimal in bytes: more than 76 digits fit.
 const maxDecimal = 64
 
-// appendInt appends an integer, or what the form and the wanted kind make of it. Unsigned ones of 64
-// bits that are above int64 become negative, which the caller looks for.
+// appendInt appends an integer, converted according to the form and the wanted kind. Unsigned
+// integers of 64 bits above int64 become negative, and the caller must look for these.
 func (p *page) appendInt(v int64) {
 	if p.leaf.form == formUnsigned && p.leaf.physical == typeInt32 {
 		v = int64(uint32(v))
@@ -41,7 +41,7 @@ func (p *page) appendInt(v int64) {
 	}
 }
 
-// appendBytes appends a value of bytes, or what the form and the wanted kind make of it.
+// appendBytes appends a value of bytes, converted according to the form and the wanted kind.
 func (p *page) appendBytes(b []byte) error {
 	switch p.leaf.form {
 	case formDecimal:

@@ -34,7 +34,7 @@ const (
 	encodingSplit           = 9
 )
 
-// pageHeader is what comes before a page.
+// pageHeader is the header of a page.
 type pageHeader struct {
 	kind                     int
 	uncompressed, compressed int64

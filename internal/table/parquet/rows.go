@@ -14,8 +14,9 @@ type rowValues struct {
 	split bool // the column has Splits
 	bad   []int
 
-	// look, if set, is called with the values of kind Bytes, which are then not collected: they count
-	// as empty. Those of a dictionary are looked at once. size is the bytes of all values.
+	// look, if set, is called with the values of kind Bytes, which are then not collected: they
+	// count as empty. It is called once for each value of a dictionary. size is the bytes of all
+	// values.
 	look   func(value []byte) error
 	looked *page  // the dictionary
 	values []bool // of looked, those that were looked at
@@ -182,7 +183,7 @@ func (r *rowValues) missing(n int) {
 	r.count += n
 }
 
-// skipValue appends what stands for a missing row.
+// skipValue appends the placeholder of a missing row.
 func (r *rowValues) skipValue() {
 	switch {
 	case r.split:
@@ -311,7 +312,7 @@ func (r *rowValues) close() {
 	}
 }
 
-// finish ends the last list and compares the number of rows with what is wanted.
+// finish ends the last list and returns an error unless there are want rows.
 func (r *rowValues) finish(want int64) error {
 	if r.open {
 		r.close()

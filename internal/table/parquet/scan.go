@@ -14,10 +14,10 @@ import (
 	"github.com/tfrec/tfrec/internal/table"
 )
 
-// scanRows is how many rows a scan looks at together at most.
+// scanRows is the maximum number of rows that a scan reads at a time.
 const scanRows = 1024
 
-// finding is what a scan finds in a column of a row group.
+// finding is the result of a scan for a column of a row group.
 type finding struct {
 	table.ColumnStats
 	bytes   int64  // of the values
@@ -25,10 +25,11 @@ type finding struct {
 	marks   []mark // of columns that were read
 }
 
-// mark says how many bytes the values of the rows before a row have.
+// mark is the size in bytes of the values of all rows before a row.
 type mark struct{ row, bytes int64 }
 
-// before returns the bytes of the values before a row, of those of a row group.
+// before returns the size of the values before a row of a row group with this number of rows.
+// Between marks it interpolates.
 func (f *finding) before(row, rows int64) int64 {
 	i := sort.Search(len(f.marks), func(i int) bool { return f.marks[i].row >= row })
 	from, to := mark{}, mark{rows, f.bytes}
@@ -185,7 +186,8 @@ func (f *finding) measure(c *column) {
 	}
 }
 
-// markPages takes the bytes of pages for those of their rows.
+// markPages adds a mark at the end of each page, as if the size of a page were the size of its
+// values.
 func (f *finding) markPages(c *column) {
 	total := int64(0)
 	for i, p := range c.pages {

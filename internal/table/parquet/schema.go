@@ -29,7 +29,7 @@ const (
 	convertedJSON   = 19
 )
 
-// form is what is made of the values of a leaf.
+// form is the conversion of the values of a leaf.
 type form uint8
 
 const (
@@ -54,7 +54,8 @@ type leaf struct {
 	// element, and slot-1 an empty list; everything below is a missing row.
 	def, slot int
 	list      bool
-	// problem says why the column cannot be read, "" if it can. Its kind is then table.Unknown.
+	// problem is the reason why the column cannot be read, "" if it can. Its kind is then
+	// table.Unknown.
 	problem string
 }
 
@@ -166,9 +167,9 @@ func (w *walker) unfit(b *branch, problem string) {
 	b.within = true
 }
 
-// wrappers returns how many nodes below that of a list have names that do not count: the repeated
-// group and the element in it or, in the legacy form of two levels, only the element. Which it is
-// follows the rules for backward compatibility of the format.
+// wrappers returns the number of nodes below a list whose names do not count: the repeated group
+// and the element in it or, in the legacy form of two levels, only the element. It follows the
+// rules for backward compatibility of the format.
 func (w *walker) wrappers(list element) int {
 	group := w.elements[0]
 	if group.physical >= 0 || group.children != 1 || group.name == "array" || group.name == list.name+"_tuple" {

@@ -22,7 +22,7 @@ const (
 	thriftStruct = 12
 )
 
-// maxThriftDepth is how deep structs and lists may be nested: the format's own go to 7.
+// maxThriftDepth is the maximum depth of structs and lists: the format's own go to 7.
 const maxThriftDepth = 32
 
 var (
@@ -31,7 +31,7 @@ var (
 )
 
 // thrift reads Thrift's compact protocol from memory. The first error stays. It allocates nothing,
-// so what a length claims costs nothing either.
+// so the lengths in the input cost nothing either.
 type thrift struct {
 	b     []byte
 	pos   int
