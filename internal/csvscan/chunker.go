@@ -10,8 +10,8 @@ import (
 	"github.com/tfrec/tfrec/internal/optname"
 )
 
-// ChunkSize is how many bytes of the stream a chunk spans; see the package
-// comment. A chunk is longer only by the end of its last row.
+// ChunkSize is the number of bytes of the stream that a chunk spans; see the package comment. A
+// chunk is longer only by the end of its last row.
 const ChunkSize = 1 << 20
 
 // Reading past the end of a chunk's span, in search of the end of its last

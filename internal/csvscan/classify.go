@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// class is what a field looks like, whatever its column.
+// class is the form of a field, whatever its column.
 type class uint8
 
 const (
@@ -97,7 +97,7 @@ func classifyOdd(field []byte, rest int, odd class) class {
 	return odd
 }
 
-// fitsInt64 says whether 19 digits, the first not 0, are in range.
+// fitsInt64 reports whether 19 digits, the first not 0, are in range.
 func fitsInt64(digits []byte, neg bool) bool {
 	if neg {
 		return string(digits) <= "9223372036854775808"
@@ -105,7 +105,7 @@ func fitsInt64(digits []byte, neg bool) bool {
 	return string(digits) <= "9223372036854775807"
 }
 
-// isExponent says whether s is an exponent, such as e-07.
+// isExponent reports whether s is an exponent, such as e-07.
 func isExponent(s []byte) bool {
 	if len(s) == 0 || s[0]|0x20 != 'e' {
 		return false
@@ -122,7 +122,7 @@ func isExponent(s []byte) bool {
 	return len(s) > 0
 }
 
-// isSpecial says whether s is inf, infinity or nan, in any case.
+// isSpecial reports whether s is inf, infinity or nan, in any case.
 func isSpecial(s []byte) bool {
 	var word string
 	switch len(s) {
@@ -148,8 +148,8 @@ func isSpecial(s []byte) bool {
 // left float32's range.
 const maxLoss = 1e-6
 
-// losesFloat32 says whether a field that classify calls classWideFloat can't be inferred from its
-// float32.
+// losesFloat32 reports whether float32 cannot hold a field of classWideFloat: it overflows,
+// underflows, or loses more than maxLoss.
 func losesFloat32(field []byte) bool {
 	v, ok := ParseFloat64(field)
 	if !ok || math.IsNaN(v) {
@@ -168,9 +168,9 @@ func losesFloat32(field []byte) bool {
 // seven digits, of an integer below 2^24, or six and a point.
 const maxExact = 7
 
-// isRounded says whether the float32 of a number differs from it by half a unit of its last digit or
-// more, so that its digits cannot be had back: 0.1 is not rounded, 40.7505681 is. A number with an
-// exponent is rounded if its float32 is another one than its own shortest spelling.
+// isRounded reports whether the float32 of a number differs from it by half a unit of its last
+// digit or more, so that its digits cannot be restored: 0.1 is not rounded, 40.7505681 is. A number
+// with an exponent is rounded if its float32 is another one than its own shortest spelling.
 func isRounded(field []byte, k class) bool {
 	if len(field) <= maxExact || k == classFloat && fewDigits(field) {
 		return false
@@ -230,7 +230,7 @@ func fewDigits(field []byte) bool {
 	return n < 7 || n == 7 && first <= '7'
 }
 
-// hasNonZero says whether a digit before the exponent isn't 0.
+// hasNonZero reports whether a digit before the exponent isn't 0.
 func hasNonZero(field []byte) bool {
 	for _, c := range field {
 		if c|0x20 == 'e' {

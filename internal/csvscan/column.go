@@ -10,7 +10,7 @@ import (
 	"github.com/tfrec/tfrec/internal/plural"
 )
 
-// Kind is what the values of a column become.
+// Kind is the kind of a column's feature.
 type Kind uint8
 
 // The kinds, as in a tf.train.Feature.
@@ -38,7 +38,7 @@ type Value struct {
 	Text string `json:"text"` // cut after 40 bytes
 }
 
-// Column counts what a column holds, over the rows that aren't bad.
+// Column counts the contents of a column, over the rows that aren't bad.
 type Column struct {
 	Ints    int64 `json:"ints"`    // integers that int64 holds
 	Floats  int64 `json:"floats"`  // other numbers, NaN and infinities included
@@ -59,14 +59,15 @@ type Column struct {
 	FirstLossy Value `json:"first_lossy"`
 	// FirstForeign is the first value of the Foreign.
 	FirstForeign Value `json:"first_foreign"`
-	// Rounded says that digits of a number get lost in float32, FirstRounded is the first such number.
+	// Rounded means that digits of a number get lost in float32, FirstRounded is the first such
+	// number.
 	Rounded      bool  `json:"rounded"`
 	FirstRounded Value `json:"first_rounded"`
 }
 
-// Kind returns what the column holds: int64 when all of its values are
-// integers, float when all are numbers, and otherwise bytes. Missing values
-// don't count; a column that has no others is bytes.
+// Kind returns the kind of the column: int64 when all of its values are integers, float when all
+// are numbers, and otherwise bytes. Missing values don't count; a column that has no others is
+// bytes.
 func (c *Column) Kind() Kind {
 	switch {
 	case c.Texts > 0 || c.Ints+c.Floats == 0:
@@ -77,7 +78,7 @@ func (c *Column) Kind() Kind {
 	return KindInt64
 }
 
-// Merge adds the counts of other, whose rows come after those of c.
+// Merge adds the counts of other, whose rows come after the rows of c.
 func (c *Column) Merge(other *Column) {
 	if c.Texts == 0 {
 		c.FirstText, c.Reason = other.FirstText, other.Reason
@@ -102,7 +103,7 @@ func (c *Column) Merge(other *Column) {
 	c.Rounded = c.Rounded || other.Rounded
 }
 
-// String says where the value stands, and what it is.
+// String returns the position and the text of the value.
 func (v Value) String() string { return fmt.Sprintf("%s line %d: %q", v.File, v.Line, v.Text) }
 
 // KindNote says in words what about the kind a user should know, with the option
@@ -130,8 +131,8 @@ func (c *Column) KindNote(name string) string {
 	return ""
 }
 
-// AccountForFloats adds what is lost of the column, by its name, where it is stored as 32-bit floats.
-// The option types and the text asBytes after the name, such as "=bytes", store it as it is written.
+// AccountForFloats adds the losses of the column with this name if it is stored as 32-bit floats.
+// The option types and the text asBytes after the name, such as "=bytes", store its text unchanged.
 func (c *Column) AccountForFloats(a *account.Account, name string, types optname.Name, asBytes string) {
 	if c.Rounded {
 		a.Add(account.Rounded, fmt.Sprintf("%s (the first at %v)", name, c.FirstRounded))

@@ -7,25 +7,25 @@ import (
 
 // Errors that a caller may want to distinguish; all are wrapped in an *Error.
 var (
-	// ErrEmpty means that there is no header and no row.
+	// ErrEmpty means that the file has neither header nor rows.
 	ErrEmpty = errors.New("the file is empty: no header and no rows")
-	// ErrEncoding says that the text is UTF-16 or UTF-32.
+	// ErrEncoding means that the text is UTF-16 or UTF-32.
 	ErrEncoding = errors.New("not UTF-8 or another encoding that contains ASCII")
-	// ErrFormat says that the file is a binary format and no table of text.
+	// ErrFormat means that the file is a binary format, not a table of text.
 	ErrFormat = errors.New("not a CSV file")
-	// ErrHeader says that the column names can't be used.
+	// ErrHeader means that the column names can't be used.
 	ErrHeader = errors.New("bad header")
-	// ErrOpenQuote says that a quote was never closed.
+	// ErrOpenQuote means that a quote was never closed.
 	ErrOpenQuote = errors.New("a quote opens here and is never closed")
-	// ErrRowTooLong says that a row is longer than Options.MaxRow.
+	// ErrRowTooLong means that a row is longer than Options.MaxRow.
 	ErrRowTooLong = errors.New("row too long")
-	// ErrChanged says that a chunk no longer holds the bytes that Scan saw.
+	// ErrChanged means that a chunk no longer holds the bytes that Scan saw.
 	ErrChanged = errors.New("the file changed while it was being read")
-	// ErrDistinct says that a column has too many different values to list.
+	// ErrDistinct means that a column has too many different values to list.
 	ErrDistinct = errors.New("too many different values")
-	// ErrRagged says that a row has too few or too many fields.
+	// ErrRagged means that a row has too few or too many fields.
 	ErrRagged = errors.New("wrong number of fields")
-	// ErrAfterQuote says that text follows a closing quote.
+	// ErrAfterQuote means that text follows a closing quote.
 	ErrAfterQuote = errors.New("text after a closing quote")
 )
 
@@ -36,7 +36,7 @@ type Error struct {
 	Err  error
 }
 
-// Error says where and what: "trips.csv: line 7: ...".
+// Error returns the position and the fault: "trips.csv: line 7: ...".
 func (e *Error) Error() string {
 	switch {
 	case e.Name == "":

@@ -108,7 +108,7 @@ func readHeader(c *chunker, line int64) (names []string, offset, next int64, err
 // maxName is the longest name of a column in bytes: every record has it.
 const maxName = 64 << 10
 
-// checkNames says what is wrong with column names: all of it, with the way out.
+// checkNames returns an error with all problems of the column names, and how to solve them.
 func checkNames(names []string) error {
 	var faults []string
 	at := make(map[string][]int, len(names))
@@ -168,7 +168,7 @@ var candidates = []byte{',', ';', '\t', '|'}
 // sniff infers the delimiter from the first bytes of a table. It chooses the one that cuts most
 // rows into as many fields as the first row, which must be two or more; among equals the one that
 // gives more fields. If none does, the table has one column, and the delimiter is a comma. whole
-// says that sample is the whole table; otherwise its last row is ignored if there are others.
+// means that sample is the whole table; otherwise its last row is ignored if there are others.
 func sniff(sample []byte, whole bool) byte {
 	best, bestShare, bestColumns := candidates[0], 0.0, 1
 	for _, delim := range candidates {

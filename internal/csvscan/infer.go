@@ -2,9 +2,9 @@ package csvscan
 
 import "unicode/utf8"
 
-// inferrer finds out what columns hold, from some of the chunks of a table in
-// their order. Those of several inferrers merge to the same whatever chunks
-// each of them saw.
+// inferrer infers the contents of columns from some of the chunks of a table, in their order.
+// Several inferrers can be merged, with the same result however the chunks were divided between
+// them.
 type inferrer struct {
 	missing *Missing
 	columns []columnState

@@ -48,7 +48,7 @@ func NewMissing(tokens []string) *Missing {
 // IsPadded is Is for a column of numbers, where blanks around a field make no difference.
 func (m *Missing) IsPadded(field []byte) bool { return m.Is(field) || m.Is(trimBlanks(field)) }
 
-// Is says whether the field stands for a missing value.
+// Is reports whether the field is a missing value.
 func (m *Missing) Is(field []byte) bool {
 	if len(field) == 0 {
 		return m.empty

@@ -47,7 +47,7 @@ func ParseBool(field []byte) (int64, bool) {
 	return int64(5 - len(field)), true
 }
 
-// isBool says whether a field without blanks around it is true or false.
+// isBool reports whether a field without blanks around it is true or false.
 func isBool(field []byte) bool {
 	switch len(field) {
 	case len("true"):
@@ -58,7 +58,7 @@ func isBool(field []byte) bool {
 	return false
 }
 
-// ParseIntOrBool is ParseInt64 or else ParseBool: what a field of a column of integers may be.
+// ParseIntOrBool parses a field of a column of integers, with ParseInt64 or else ParseBool.
 func ParseIntOrBool(field []byte) (int64, bool) {
 	if v, ok := ParseInt64(field); ok {
 		return v, true
@@ -176,8 +176,7 @@ func parseFloatSlow(field []byte) (float64, bool) {
 	return v, true
 }
 
-// isRange says that err is strconv's for a number out of range, whose value
-// is an infinity.
+// isRange reports whether err is strconv's for a number out of range, whose value is an infinity.
 func isRange(err error) bool {
 	e, ok := err.(*strconv.NumError)
 	return ok && e.Err == strconv.ErrRange

@@ -6,10 +6,11 @@ import (
 	"strings"
 )
 
-// isPickle reports whether a text is a pickle of protocol 0: instructions for a stack, most of which
-// end with an argument and a newline. All must be valid up to the one that ends a pickle, after which
-// only another pickle follows. Of a text that goes on, all complete ones must be, and one must keep an
-// object for later use, as lists and dictionaries do. whole says that the text ends here.
+// isPickle reports whether a text is a pickle of protocol 0: instructions for a stack, most of
+// which end with an argument and a newline. All must be valid up to the one that ends a pickle,
+// after which only another pickle follows. If whole is not set, the text continues after its end:
+// all complete instructions must then be valid, and one must keep an object for later use, as lists
+// and dictionaries do.
 func isPickle(text []byte, whole bool) bool {
 	var stack pickleStack
 	kept, ended := false, false

@@ -56,7 +56,7 @@ func refuse(head []byte) error {
 	return nil
 }
 
-// zipped names what the first members of a zip file make of it, and says what to do.
+// zipped describes the kind of a zip file by its first members, with advice.
 func zipped(head []byte, useTable string) string {
 	for rest := head; ; {
 		const signature, size, name = "PK\x03\x04", 26, 30
@@ -78,8 +78,8 @@ func zipped(head []byte, useTable string) string {
 	}
 }
 
-// checkEncoding refuses text that isn't made of single bytes where ASCII is
-// meant, and returns the length of a UTF-8 byte order mark.
+// checkEncoding returns an error for text in an encoding that does not include ASCII as single
+// bytes, and otherwise the length of a UTF-8 byte order mark.
 func checkEncoding(head []byte, name string) (int, error) {
 	is := ""
 	switch {

@@ -41,7 +41,7 @@ func (h *Hash) UnmarshalText(text []byte) error {
 	return err
 }
 
-// Table is what Scan finds out about a table.
+// Table is the result of a scan.
 type Table struct {
 	Chunks  []Chunk  // all rows, in order
 	Columns []Column // what each column holds
@@ -49,28 +49,27 @@ type Table struct {
 	Bad     int64    // rows that a Tokenizer calls Bad
 	Blank   int64    // blank lines skipped
 	Bytes   int64    // size of the uncompressed stream
-	// Distinct are the different values of the columns that
-	// ScanOptions.Distinct asks for, sorted, without the empty one. Other missing values are among
-	// them, since a label may be called NA.
+	// Distinct are the different values of the columns in ScanOptions.Distinct, sorted, without the
+	// empty one. Other missing values are among them, since a label may be called NA.
 	Distinct [][]string
 }
 
-// MaxDistinct is how many different values ScanOptions.Distinct allows.
+// MaxDistinct is the maximum number of different values for ScanOptions.Distinct.
 const MaxDistinct = 1 << 17
 
-// ScanOptions say how to scan.
+// ScanOptions configure a scan.
 type ScanOptions struct {
-	// Workers is how many goroutines look at rows; 0 means one a core. The
-	// result is the same for any number. Memory is some ChunkSize for each, or
-	// the length of the longest row if that is more.
+	// Workers is the number of goroutines that process rows; 0 means one a core. The result is the
+	// same for any number. Memory is some ChunkSize for each, or the length of the longest row if
+	// that is more.
 	Workers int
 	// Missing recognises missing values; nil means DefaultMissing.
 	Missing *Missing
 	// Distinct are columns, by number, whose different values are wanted. More
 	// than MaxDistinct of them are ErrDistinct.
 	Distinct []int
-	// Progress, when set, is inferred from one goroutine how many bytes of the uncompressed stream
-	// were read.
+	// Progress, if not nil, is called from one goroutine with the number of bytes of the uncompressed
+	// stream that were read so far.
 	Progress func(bytes int64)
 }
 
@@ -188,7 +187,7 @@ func (r *scanner) cut(ctx context.Context) error {
 	}
 }
 
-// work scans chunks until there are no more.
+// work scans chunks until jobs is closed.
 func (r *scanner) work() error {
 	columns := newInferrer(len(r.header), r.opts.Missing)
 	sets := newSets(len(r.opts.Distinct))

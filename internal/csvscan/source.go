@@ -14,11 +14,11 @@ import (
 	"github.com/tfrec/tfrec/internal/textfile"
 )
 
-// Options say how to read a table.
+// Options configure the reading of a table.
 type Options struct {
 	// Delimiter separates fields; 0 infers it from the first lines.
 	Delimiter byte
-	// NoHeader says that the first row is a row like all others.
+	// NoHeader means that the first row is a row like all others.
 	NoHeader bool
 	// Columns are the names of all columns. They replace those in the header.
 	// Without either, rows may have any number of fields.
@@ -34,12 +34,12 @@ type Options struct {
 // DefaultMaxRow is the default of Options.MaxRow.
 const DefaultMaxRow = 64 << 20
 
-// sampleSize is how much of a table's start is looked at for its dialect.
+// sampleSize is the size of the start of a table from which its dialect is inferred.
 const sampleSize = 128 << 10
 
 // Source is a table that was opened. It keeps no file open between calls but one that ReadChunk
-// reads in order, so that any number of Sources can be at hand. What is in an object store is read
-// in the version that was opened. Its methods are safe for concurrent use, but see ReadChunk.
+// reads in order, so that there may be any number of Sources. Objects in a store are read in the
+// version that was opened. Its methods are safe for concurrent use, but see ReadChunk.
 type Source struct {
 	*textfile.File
 	dialect   Dialect
@@ -180,7 +180,7 @@ func (s *Source) Dialect() Dialect { return s.dialect }
 // the Source's own.
 func (s *Source) Header() []string { return s.header }
 
-// Comments is how many lines Options.Comment skipped.
+// Comments returns the number of lines that Options.Comment skipped.
 func (s *Source) Comments() int64 { return s.comments }
 
 // ReadChunk reads a chunk that Scan found into the capacity of buf, or into a

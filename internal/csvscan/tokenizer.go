@@ -10,9 +10,9 @@ import (
 	"github.com/tfrec/tfrec/internal/swar"
 )
 
-// Dialect is what differs between tables. The quote is always ".
+// Dialect has the rules that differ between tables. The quote is always ".
 type Dialect struct {
-	// Delimiter stands between fields: any byte but ", \n and \r.
+	// Delimiter separates fields: any byte but ", \n and \r.
 	Delimiter byte
 	// Trailing means that rows may have a delimiter after their last field.
 	Trailing bool
@@ -60,7 +60,7 @@ const maxColumns = 1 << 20
 // inScratch marks a span of Tokenizer.scratch. Chunks are far below 2 GiB.
 const inScratch = 1 << 31
 
-// fault is what is wrong with a row beyond its number of fields.
+// fault is a problem of a row other than its number of fields.
 type fault uint8
 
 const (
@@ -113,13 +113,13 @@ func (t *Tokenizer) Field(i int) []byte {
 	return t.data[s.from:s.to]
 }
 
-// Bad says that the row can't be used; Err says why.
+// Bad reports whether the row can't be used; Err returns the reason.
 func (t *Tokenizer) Bad() bool {
 	return t.fault != faultNone || t.columns != 0 && t.fields != t.columns
 }
 
-// Err returns what is wrong with the row: nil, or an *Error with the line that
-// unwraps to ErrRagged, ErrAfterQuote or ErrOpenQuote.
+// Err returns the problem of the row: nil, or an *Error with the line that unwraps to ErrRagged,
+// ErrAfterQuote or ErrOpenQuote.
 func (t *Tokenizer) Err() error {
 	var err error
 	switch {
