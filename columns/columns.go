@@ -14,19 +14,19 @@ import (
 type Columns struct {
 	// Rows is the number of records.
 	Rows int
-	// Columns are those of the schema, in its order.
+	// Columns has a column for each field of the schema, in its order.
 	Columns []Column
 }
 
 // Column is one feature of a batch of records. Its slices belong to the batch and are valid as long
 // as it is; a tensor library may use them without a copy.
 type Column struct {
-	// Key and Kind are those of the [Field].
+	// Key and Kind of the [Field].
 	Key  string
 	Kind tfrecord.Kind
-	// Shape is that of the batch: rows first, then the shape of the field; {rows, -1} if ragged. Of
-	// sequences it is {rows, steps, shape of the field...}, with -1 steps unless they are padded, and
-	// {rows, -1, -1} if the steps are ragged.
+	// Shape is the shape of the batch: rows first, then the shape of the field; {rows, -1} if
+	// ragged. For sequences it is {rows, steps, shape of the field...}, with -1 steps unless they
+	// are padded, and {rows, -1, -1} if the steps are ragged.
 	Shape []int
 	// Int64s are the values of KindInt64, record after record.
 	Int64s []int64
@@ -43,8 +43,8 @@ type Column struct {
 	// up to, not including, StepSplits[s+1]. Other features have none.
 	StepSplits []int64
 
-	count int // values per record; -1: those of Splits
-	step  int // values per element of Splits; -1: those of StepSplits
+	count int // values per record; -1: see Splits
+	step  int // values per element of Splits; -1: see StepSplits
 
 	width   int // of a padded column: its length so far, at least 1,
 	longest int // and the row that has so many steps; -1: none
@@ -73,8 +73,8 @@ func (c *Columns) Get(key string) *Column {
 	return nil
 }
 
-// Column returns the column with that key and kind. It returns an error if there is no such column
-// or its values are of another kind.
+// Column returns the column with that key and kind. It returns an error if the column does not
+// exist or its values are of another kind.
 func (c *Columns) Column(key string, kind tfrecord.Kind) (*Column, error) {
 	col := c.Get(key)
 	if col == nil {
@@ -90,7 +90,7 @@ func (c *Columns) Column(key string, kind tfrecord.Kind) (*Column, error) {
 	return col, nil
 }
 
-// Int64s returns the values of an int64 column, as in [Column.Int64s]. Its errors are those of
+// Int64s returns the values of an int64 column, as in [Column.Int64s], with the errors of
 // [Columns.Column].
 func (c *Columns) Int64s(key string) ([]int64, error) {
 	col, err := c.Column(key, tfrecord.KindInt64)
@@ -100,7 +100,7 @@ func (c *Columns) Int64s(key string) ([]int64, error) {
 	return col.Int64s, nil
 }
 
-// Floats returns the values of a float column, as in [Column.Floats]. Its errors are those of
+// Floats returns the values of a float column, as in [Column.Floats], with the errors of
 // [Columns.Column].
 func (c *Columns) Floats(key string) ([]float32, error) {
 	col, err := c.Column(key, tfrecord.KindFloat)
@@ -195,7 +195,7 @@ func (c *Columns) reset(s Schema) {
 	}
 }
 
-// maxIdle is how much memory is kept whatever is used of it, in bytes.
+// maxIdle is the capacity in bytes up to which emptied keeps memory regardless of its use.
 const maxIdle = 8 << 20
 
 // emptied returns s without elements; without its memory if that is large and the elements used less

@@ -182,8 +182,8 @@ func (c *Column) MultiHot(dst []float32, depth int) ([]float32, error) {
 	return dst, nil
 }
 
-// checkHot checks the values of a column that are to be indexes below depth, for n vectors. Values
-// returns the range of those of a record.
+// checkHot checks that values of a column are indexes below depth, for n vectors. values returns
+// the range of a record's values.
 func (c *Column) checkHot(n, depth int, values func(row int) (from, to int)) error {
 	if c.Kind != tfrecord.KindInt64 {
 		return fmt.Errorf("columns: the values of column %q are %v, and cannot be indexes: look them up in a Vocabulary first", c.Key, c.Kind)

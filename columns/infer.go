@@ -11,8 +11,8 @@ import (
 )
 
 // SchemaOf returns the schema for features as described in a manifest. A feature that varies in
-// length, or that a record may lack, becomes ragged, so that no values are made up. An encoded
-// image or tensor is one bytes value.
+// length, or may be missing from a record, becomes ragged, so that no values are made up. An
+// encoded image or tensor is one bytes value.
 func SchemaOf(features []manifest.Feature) (Schema, error) {
 	var s Schema
 	for _, f := range features {
@@ -77,7 +77,7 @@ func InferSchema(records [][]byte) (Schema, error) {
 	return schema, schema.Validate()
 }
 
-// sighting is what was seen of a feature.
+// sighting describes the occurrences of a feature.
 type sighting struct {
 	kind    tfrecord.Kind
 	records int // records that have it

@@ -38,7 +38,7 @@ type ObjectSpec struct {
 	Relative bool
 	// MaxBoxes is the number of objects of each image: images with fewer are padded, and of those
 	// with more the first ones are taken, in the order of the record. With MixUp an image's own
-	// objects come first, so that those of its partner are cut first. Default: 0, ragged.
+	// objects come first, so that its partner's are cut first. Default: 0, ragged.
 	MaxBoxes int
 	// MinVisibility, from 0 to 1, drops objects of whose area a smaller share is left in the image
 	// after crops and the like. Those without any area left are always dropped.
@@ -52,13 +52,13 @@ type ObjectSpec struct {
 	// Keypoints adds the keypoints of the objects, from "image/object/keypoint/x" and so on: how many
 	// each object has, 1 to 1024. Default: 0, without.
 	Keypoints int
-	// KeypointFlip has for each of the Keypoints the index of the one that it is in a mirror image, as
-	// flip_idx of YOLO has: for a nose, a left and a right eye 0, 2, 1. Default: what the names in
-	// "image/object/keypoint/text" say, in which left and right, or l and r, are exchanged.
+	// KeypointFlip has for each of the Keypoints the index of the one that it is in a mirror image,
+	// as flip_idx of YOLO has: for a nose, a left and a right eye 0, 2, 1. Default: derived from
+	// the names in "image/object/keypoint/text", by exchanging left and right, or l and r.
 	KeypointFlip []int
 }
 
-// maxKeypoints is how many keypoints an object may have.
+// maxKeypoints is the maximum number of keypoints of an object.
 const maxKeypoints = 1024
 
 // Validate returns an error for a field out of range.
@@ -120,8 +120,8 @@ type Objects struct {
 	Splits []int64
 	// Counts, {images}, are the numbers of objects without padding.
 	Counts []int64
-	// Hidden is how many objects of the batch were dropped by MinVisibility, or since nothing of
-	// them was left; Cut is how many were too many for MaxBoxes.
+	// Hidden is the number of objects of the batch that were dropped by MinVisibility, or because
+	// nothing of them was left. Cut is the number of objects dropped beyond MaxBoxes.
 	Hidden, Cut int
 }
 

@@ -61,8 +61,8 @@ func (s *paddedSum) err() error {
 	}
 }
 
-// stepMemory returns the size of a padded step in bytes. Of byte strings it is that of the offsets
-// and of the padding: those of the records are not longer than these.
+// stepMemory returns the size of a padded step in bytes. For byte strings it counts the offsets and
+// the padding: the steps of the records are not longer than these.
 func (f *Field) stepMemory() int64 {
 	n := int64(f.size())
 	switch f.Kind {

@@ -10,7 +10,7 @@ import (
 )
 
 // Parser parses tf.train.Examples from wire format directly into columns, without an allocation per
-// record. The columns equal those of tf.io.parse_example for the same records. With fields of
+// record. The columns equal the result of tf.io.parse_example for the same records. With fields of
 // [ListSteps] it parses tf.train.SequenceExamples, as tf.io.parse_sequence_example does. It is not
 // safe for concurrent use.
 //
@@ -214,8 +214,8 @@ func (p *Parser) context() *tfrecord.Features {
 	return &p.plain.Features
 }
 
-// ErrSequence is returned for SequenceExamples by a parser without fields of [ListSteps]. Their wire
-// format is that of an Example with one more field: it would return only their context.
+// ErrSequence is returned for SequenceExamples by a parser without fields of [ListSteps]. They have
+// the wire format of an Example with one more field: the parser would return only their context.
 var ErrSequence = errors.New("the record is a tf.train.SequenceExample, and the schema has no field for its feature lists: " +
 	"add fields with Steps of lists")
 

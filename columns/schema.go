@@ -23,7 +23,7 @@ type Field struct {
 	// Ragged allows any number of values per record, or per step, as tf.io.RaggedFeature and
 	// VarLenFeature do; a record without the feature has none.
 	Ragged bool
-	// Default holds the values for records that lack the feature: a value or a slice of int64,
+	// Default holds the values for records without the feature: a value or a slice of int64,
 	// float32, string or []byte, matching Kind. A single value fills all of a larger Shape. Without
 	// a default such a record is an error. Ragged fields have none. In a field with a Length it is
 	// the step that fills up shorter records, by default of zeros or empty strings.
@@ -33,11 +33,12 @@ type Field struct {
 	// numbers of values is an error.
 	Steps Steps
 	// Length is the number of steps of each record in a column of the Shape {rows, Length,
-	// Shape...}: shorter records are filled up with Default, longer ones are cut after Length steps.
-	// [Longest] is that of the longest record in the batch, as tf.io.FixedLenSequenceFeature makes
-	// it. Default: 0, not padded. [Column.Lengths] has the numbers of steps before padding. All
-	// padded columns of a batch together take at most 1 GiB, where an int64 or a float take 8 and 4
-	// bytes, and a byte string 8 and what its padding has; more is an [ErrPadding].
+	// Shape...}: shorter records are filled up with Default, longer ones are cut after Length
+	// steps. [Longest] uses the length of the longest record in the batch, as
+	// tf.io.FixedLenSequenceFeature does. Default: 0, not padded. [Column.Lengths] has the numbers
+	// of steps before padding. All padded columns of a batch together take at most 1 GiB, where an
+	// int64 or a float take 8 and 4 bytes, and a byte string 8 and what its padding has; more is an
+	// [ErrPadding].
 	Length int
 	// AllowMissing gives no steps to a record without the feature, instead of an error. Only for
 	// fields with Steps.

@@ -8,11 +8,11 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// Steps says where a record has the values of its steps.
+// Steps is the place where a record has the values of its steps.
 type Steps uint8
 
 const (
-	// NoSteps is for features of the whole record: those of an Example, or in the context of a
+	// NoSteps is for features of the whole record: in an Example, or in the context of a
 	// SequenceExample.
 	NoSteps Steps = iota
 	// ListSteps is for feature lists of SequenceExamples, which have a Feature for each step.
@@ -126,8 +126,8 @@ func (p *Parser) appendFlat(dst *Column, f *Field) error {
 	return nil
 }
 
-// missing is the error for a record without a field that has neither a default nor AllowMissing. It
-// says where else the record has the key.
+// missing returns the error for a record without a field that has neither a default nor
+// AllowMissing. It names the other place if the record has the key there.
 func (p *Parser) missing(f *Field) error {
 	if f.AllowMissing {
 		return nil

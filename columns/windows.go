@@ -16,7 +16,7 @@ type WindowSpec struct {
 	Schema Schema
 	// Length is the number of steps in a window, 1 to 2^28.
 	Length int
-	// Stride is the number of steps from the start of a window to that of the next: 1 to 2^28,
+	// Stride is the number of steps from the start of a window to the start of the next: 1 to 2^28,
 	// Length by default. Dataset.window of tf.data calls it shift.
 	Stride int
 	// DropRemainder drops windows that have fewer than Length steps because the record ends. Without
@@ -86,9 +86,9 @@ func NewWindower(spec WindowSpec) (*Windower, error) {
 	return &Windower{spec: spec, parser: parser, starts: make([][]int, len(schema))}, nil
 }
 
-// Load returns the number of windows of a record, which may be none. It retains the record until the
-// next call. Its errors are those of [Parser.Append]; and a record whose features have different
-// numbers of steps is an error, except for none with AllowMissing.
+// Load returns the number of windows of a record, which may be none. It retains the record until
+// the next call. It returns the errors of [Parser.Append], and an error for a record whose features
+// have different numbers of steps, except for none with AllowMissing.
 func (w *Windower) Load(record []byte) (windows int, err error) {
 	w.shrink(len(record))
 	p := w.parser

@@ -1,6 +1,6 @@
-// Package manifest says what a set of shards is: its splits and shards, the features of its
-// records, its label names, and the options that it was made with. It reads and writes
-// manifest.json, and writes the files by which TensorFlow Datasets opens the set.
+// Package manifest describes a set of shards: its splits and shards, the features of its records,
+// its label names, and the options that it was made with. It reads and writes manifest.json, and
+// writes the files by which TensorFlow Datasets opens the set.
 //
 //	m, err := manifest.Read(ctx, filepath.Join("birds", manifest.File))
 //	for _, split := range m.Splits {
@@ -10,7 +10,6 @@
 //		fmt.Println(f.Key, f.Kind, f.Shape)
 //	}
 //
-// A manifest is untrusted input: Read decodes it in a stream, within limits, and refuses names
-// outside the directory of the set. Whether the directory has what the manifest lists is for
-// package shard to say.
+// A manifest is untrusted input: Read decodes it in a stream, within limits, and rejects names
+// outside the directory of the set. Package shard checks the directory against the manifest.
 package manifest

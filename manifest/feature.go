@@ -5,7 +5,7 @@ type Feature struct {
 	Key string `json:"key"`
 	// Kind of the list in the Example: "bytes", "int64" or "float".
 	Kind string `json:"kind"`
-	// Class says what the values mean.
+	// Class is the meaning of the values.
 	Class FeatureClass `json:"class"`
 	// Shape of one sample: empty for a scalar, -1 for a variable dimension. Labels and texts of
 	// which a record has any number are of shape [-1].
@@ -14,11 +14,11 @@ type Feature struct {
 	DType string `json:"dtype,omitempty"`
 	// Encoding of an image: "jpeg" or "png".
 	Encoding string `json:"encoding,omitempty"`
-	// Optional says that a record may lack the feature.
+	// Optional means that the feature may be missing from a record.
 	Optional bool `json:"optional,omitempty"`
 }
 
-// FeatureClass says what a feature's values mean.
+// FeatureClass is the meaning of a feature's values.
 type FeatureClass string
 
 // The classes of features.

@@ -6,17 +6,18 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// Names in the directory of a set, besides its shards and the files for TFDS.
+// Names in the directory of a set, except shards and the files for TFDS.
 const (
-	File       = "manifest.json" // what the set is
+	File       = "manifest.json" // the description of the set
 	LedgerFile = "errors.jsonl"  // samples that could not be used, as JSON lines
-	// LabelMapFile says which names the ids of objects have, as TensorFlow's Object Detection API
-	// reads it (protos/string_int_label_map.proto).
+	// LabelMapFile maps the ids of objects to names, in the format of TensorFlow's Object Detection
+	// API (protos/string_int_label_map.proto).
 	LabelMapFile = "label_map.pbtxt"
 	IndexDir     = "index" // directory of the indexes
 )
 
-// IndexPath returns the path of the index of the shard at path: index/NAME.idx beside the shard.
+// IndexPath returns the path of the index of the shard at path: index/NAME.idx in the shard's
+// directory.
 func IndexPath(path string) string {
 	file := storage.Parse(path)
 	return file.Dir().Join(IndexName(file.Base())).Path()

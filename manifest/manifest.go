@@ -43,8 +43,8 @@ type Manifest struct {
 	Errors int64 `json:"errors"`
 	// Labels are the label names; a label's id is its index in the list.
 	Labels []string `json:"labels"`
-	// LabelMap says that LabelMapFile has the labels: those of objects. Ids whose name is "" are
-	// not used.
+	// LabelMap means that the labels are the classes of objects and LabelMapFile has them. Ids
+	// whose name is "" are not used.
 	LabelMap bool    `json:"label_map,omitempty"`
 	Splits   []Split `json:"splits"`
 }
@@ -68,10 +68,10 @@ type Shard struct {
 	// Fingerprint identifies the shard's inputs: its ordered keys with the inputs' identity, and
 	// the effective options.
 	Fingerprint string `json:"fingerprint"`
-	// Labels counts the records per label; nil if there are no labels.
+	// Labels counts the records per label; nil without labels.
 	Labels map[string]int64 `json:"labels,omitempty"`
 	// Deep counts the records whose image has 16 bits a sample, and Narrowed those whose image was
-	// made of one with more than 8, or with floats, and has 8. Only conversions count.
+	// reduced to 8 bits a sample from more, or from floats. Only conversions count.
 	Deep     int64 `json:"deep,omitempty"`
 	Narrowed int64 `json:"narrowed,omitempty"`
 }
@@ -112,8 +112,8 @@ func (m *Manifest) Encode() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// MetadataFiles returns the names of the files besides the manifest that may say what the set is,
-// relative to its directory: those for TFDS and the label map.
+// MetadataFiles returns the names of the files other than the manifest that may describe the set,
+// relative to its directory: the files for TFDS and the label map.
 func (m *Manifest) MetadataFiles() []string {
 	var files []string
 	if m.Compression == "none" {

@@ -28,7 +28,7 @@ const (
 	maxSharedNames   = 1 << 16   // label names that shards share
 )
 
-// ErrForeign says that a file is the manifest of another tool.
+// ErrForeign means that a file is the manifest of another tool.
 var ErrForeign = errors.New("not a tfrec manifest")
 
 // Read reads the manifest at path. A file that is not a manifest, or one of a newer
@@ -255,7 +255,7 @@ func (d *manifestDecoder) end() error {
 	return errors.New("there is data after its end")
 }
 
-// errLongValue says that a value is too long to be in a manifest.
+// errLongValue means that a value is too long to be in a manifest.
 var errLongValue = fmt.Errorf("a value of more than %d bytes", maxManifestValue)
 
 // valueReader returns an error when a decoder reads more than left bytes for one value.

@@ -15,7 +15,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// Files that tfds.builder_from_directory reads, besides a list of label names per label feature.
+// Files that tfds.builder_from_directory reads, in addition to a list of label names per label
+// feature.
 const (
 	TFDSInfoFile     = "dataset_info.json"
 	TFDSFeaturesFile = "features.json"
@@ -38,7 +39,7 @@ func TFDSFiles(features []Feature) []string {
 }
 
 // EncodeTFDS returns the content, by name, of the files that tfds.builder_from_directory needs. It
-// is deterministic. There are no files for sets that TFDS cannot read: compressed ones, sets with
+// is deterministic. It returns nil for sets that TFDS cannot read: compressed ones, sets with
 // unknown features, and sets with shard names that no TFDS template matches.
 func EncodeTFDS(m *Manifest) (map[string][]byte, error) {
 	if m.Compression != tfrecord.CompressionNone.String() || len(m.Features) == 0 || m.Nameless() != "" {
@@ -126,9 +127,8 @@ func (m *Manifest) tfdsFeatures() Object {
 	}
 }
 
-// isSequence reports whether the feature is a sequence to TFDS: a list of labels or texts, or a
-// feature that a record may lack, which is an empty sequence. A vector of variable length is one
-// already.
+// isSequence reports whether the feature is a sequence to TFDS: a list of labels or texts, or an
+// optional feature, whose absence is an empty sequence. A vector of variable length is one already.
 func (f Feature) isSequence() bool {
 	switch f.Class {
 	case ClassLabel, ClassText:

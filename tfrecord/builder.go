@@ -7,8 +7,8 @@ import (
 )
 
 // Builder encodes a tf.train.Example directly in wire format, with keys in byte order, so that
-// equal features give equal bytes whatever order they were added in. The bytes are those of a
-// protocol buffer library with deterministic output.
+// equal features give equal bytes whatever order they were added in. A protocol buffer library with
+// deterministic output gives the same bytes.
 //
 // Each feature is a call with its key, which should be UTF-8, and its values, which are copied. The
 // last values of a repeated key win. Calls in key order are the fastest. A Builder that is Reset

@@ -39,7 +39,7 @@ func ParseCompression(name string) (Compression, error) {
 	return CompressionAuto, fmt.Errorf("%w %q: want auto, none, gzip, zlib or zstd", ErrUnknownCompression, name)
 }
 
-// detectSize is how many bytes detect needs.
+// detectSize is the number of bytes that detect needs.
 const detectSize = headerSize
 
 // detect returns a file's compression from its first bytes, which are fewer than detectSize only if

@@ -19,10 +19,11 @@ func maskedCRC(data []byte) uint32 {
 	return mask(crc32.Update(crc, castagnoli, data))
 }
 
-// crcStep is how much of data is in the first cache of a processor before its CRC is computed.
-// Package crc32 reads three stretches in turn, which processors do not prefetch: from main memory it
-// reaches 3.0 GB/s, and 5.1 GB/s in steps. Data that are in the cache already take a quarter longer
-// in steps (BenchmarkCRC, on an AMD EPYC), which does not show after a read from the page cache.
+// crcStep is the size in bytes of the steps in which data is loaded into the first-level cache
+// before its CRC is computed. Package crc32 reads three stretches in turn, which processors do not
+// prefetch: from main memory it reaches 3.0 GB/s, and 5.1 GB/s in steps. Data that are in the cache
+// already take a quarter longer in steps (BenchmarkCRC, on an AMD EPYC), which does not show after
+// a read from the page cache.
 const crcStep = 16 << 10
 
 // load loads data into the cache, in order, as processors prefetch. It is not inlined, so that the
@@ -36,7 +37,7 @@ func load(data []byte) (sum byte) {
 	return sum
 }
 
-// runningCRC is the checksum of what is written to it.
+// runningCRC is the checksum of the bytes written to it.
 type runningCRC uint32
 
 func (c *runningCRC) Write(p []byte) (int, error) {
@@ -46,9 +47,10 @@ func (c *runningCRC) Write(p []byte) (int, error) {
 
 func (c *runningCRC) masked() uint32 { return mask(uint32(*c)) }
 
-// lengthTables[i][b] is what byte i of a length, with value b, adds to the CRC of its eight bytes.
-// CRCs are affine: the XOR over the bytes and the CRC of eight zero bytes is the result. A zero
-// byte adds nothing, so that the length of an ordinary record costs two or three lookups.
+// lengthTables[i][b] is the contribution of byte i of a length, with value b, to the CRC of its
+// eight bytes. CRCs are affine: the XOR over the bytes and the CRC of eight zero bytes is the
+// result. A zero byte adds nothing, so that the length of an ordinary record costs two or three
+// lookups.
 var lengthTables, zeroLengthCRC = makeLengthTables()
 
 func makeLengthTables() (tables [8][256]uint32, zero uint32) {

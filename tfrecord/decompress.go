@@ -16,7 +16,7 @@ const (
 )
 
 // source is the given reader, after the bytes that detection consumed were put back. It keeps the
-// reader's errors apart from those of a decompressor on top of it.
+// reader's errors apart from errors of a decompressor on top of it.
 type source struct {
 	r    io.Reader
 	head []byte

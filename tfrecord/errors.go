@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Part says which part of the data an [Error] is about. The values are stable: scripts depend on
+// Part is the part of the data that an [Error] is about. The values are stable: scripts depend on
 // them.
 type Part string
 
-// The parts. The first four are those of a frame, in order; this package also returns PartIndex,
-// PartParse and PartCompression. The others are faults of a set of files, reported by packages that
-// know the set.
+// The parts. The first four are the parts of a frame, in order; this package also returns
+// PartIndex, PartParse and PartCompression. The others are faults of a set of files, reported by
+// packages that know the set.
 const (
 	PartLength      Part = "length"      // a frame's length: truncated, or over the limit
 	PartLengthCRC   Part = "length_crc"  // the checksum of the length
@@ -28,10 +28,10 @@ const (
 	PartCompression Part = "compression" // the compressed stream around the frames
 )
 
-// Errors that an [Error] unwraps to, besides io.ErrUnexpectedEOF for truncated data and the errors
-// of the underlying reader.
+// Errors that an [Error] unwraps to, in addition to io.ErrUnexpectedEOF for truncated data and the
+// errors of the underlying reader.
 var (
-	// ErrChecksum: a stored checksum differs from that of the data.
+	// ErrChecksum: a stored checksum differs from the data's.
 	ErrChecksum = errors.New("checksum does not match")
 	// ErrTooLarge: a record is longer than [ReaderOptions.MaxRecord] allows.
 	ErrTooLarge = errors.New("record too large")

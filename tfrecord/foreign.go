@@ -17,7 +17,7 @@ type ForeignError struct {
 	// Kind is the format of the file: jpeg, png, gif, bmp, webp, tiff, zip, tar, csv, json,
 	// parquet, arrow, npy, npz, hdf5, lmdb, sqlite, pdf, xz, bzip2, 7z or text.
 	Kind string
-	// Compression is that of the file: detected or requested.
+	// Compression is the file's compression, detected or requested.
 	Compression Compression
 	// Err is the error of reading the file as records.
 	Err error
@@ -26,7 +26,7 @@ type ForeignError struct {
 // Unwrap returns Err.
 func (e *ForeignError) Unwrap() error { return e.Err }
 
-// Error describes what the file is: "a JPEG image, not a TFRecord file".
+// Error describes the type of the file: "a JPEG image, not a TFRecord file".
 func (e *ForeignError) Error() string {
 	name := e.Kind
 	for _, f := range foreign {

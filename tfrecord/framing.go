@@ -28,11 +28,11 @@ const (
 )
 
 // Framing checks frames in memory, or in a file with random access. A [Reader] returns one record
-// at a time and describes errors; this is for checking many frames in a buffer of one's own, and
-// for finding what is left after damage. The zero value checks everything, and accepts records of
-// up to 1 GiB.
+// at a time and describes errors. Use Framing to check many frames in a buffer of your own, and to
+// find intact frames after damage. The zero value checks everything, and accepts records of up to 1
+// GiB.
 type Framing struct {
-	// Checksum says what is verified. Default: ChecksumFull.
+	// Checksum selects the checksums to verify. Default: ChecksumFull.
 	Checksum Checksum
 	// MaxRecord is the maximum size of a record in bytes. Default: 1 GiB.
 	MaxRecord int64
@@ -41,7 +41,7 @@ type Framing struct {
 // Framing returns the framing options.
 func (o ReaderOptions) Framing() Framing { return Framing{o.Checksum, o.MaxRecord} }
 
-// Check checks the frame at the beginning of p, without allocating. size is that of the whole
+// Check checks the frame at the beginning of p, without allocating. size is the size of the whole
 // frame, whose payload is p[HeaderSize : size-FooterSize]; for a short one the number of bytes
 // needed to continue; 0 for a broken one.
 func (f Framing) Check(p []byte) (size int, v Verdict) {
@@ -74,8 +74,8 @@ func (f Framing) largest() uint64 {
 const resyncWindow = 256 << 10
 
 // Resync finds the first frame at or after offset whose length and payload both match their
-// checksums, whatever Checksum says, and returns its offset, or the end of the file if there is
-// none. The error is that of r.
+// checksums, whatever Checksum is, and returns its offset, or the end of the file if there is none.
+// The only errors are from reading r.
 //
 // The length checksum alone rules out all but one in 2³² of potential lengths; a payload is only
 // read after that, a buffer at a time. A malicious file, full of headers without records, takes up
@@ -131,7 +131,7 @@ func zerosAt(p []byte) int {
 }
 
 // CheckAt checks the frame at offset of a file, without holding all of it in memory. A frame that
-// extends past the end is short. The error is that of r.
+// extends past the end is short. The only errors are from reading r.
 func (f Framing) CheckAt(r io.ReaderAt, offset int64) (Verdict, error) {
 	var header [headerSize]byte
 	n, err := r.ReadAt(header[:], offset)
@@ -183,7 +183,7 @@ func shortOr(err error) (Verdict, error) {
 
 // Behind returns where reading may resume after the damaged frame at offset: after that frame if
 // only its payload is damaged and the file ends there or another header follows, else where
-// [Framing.Resync] finds a frame. It is at least offset+1. The error is that of r.
+// [Framing.Resync] finds a frame. It is at least offset+1. The only errors are from reading r.
 func (f Framing) Behind(r io.ReaderAt, offset int64) (int64, error) {
 	var header [headerSize]byte
 	n, err := r.ReadAt(header[:], offset)

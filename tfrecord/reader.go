@@ -9,7 +9,7 @@ import (
 	"math"
 )
 
-// Checksum says how much a Reader verifies.
+// Checksum selects the checksums that a Reader verifies.
 type Checksum uint8
 
 const (
@@ -32,7 +32,7 @@ type ReaderOptions struct {
 	// Compression of the file. Default: CompressionAuto, which detects it from the first bytes. A file
 	// that is neither framed nor compressed is read as plain, and fails at record 0.
 	Compression Compression
-	// Checksum says what is verified. Default: ChecksumFull.
+	// Checksum selects the checksums to verify. Default: ChecksumFull.
 	Checksum Checksum
 	// MaxRecord is the maximum size of a record in bytes. Default: 1 GiB.
 	MaxRecord int64
@@ -204,7 +204,7 @@ func (r *Reader) Close() error {
 	return nil
 }
 
-// Locate adds file, record and offset to an error from parsing the last record, such as that of
+// Locate adds file, record and offset to an error from parsing the last record, as by
 // [Example.Parse]. Other errors are returned unchanged.
 func (r *Reader) Locate(err error) error {
 	var e *Error

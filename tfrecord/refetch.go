@@ -15,7 +15,7 @@ type refetcher interface {
 // source can do that.
 func (r *Reader) refetch(p []byte, offset int64) error {
 	in, ok := r.src.r.(refetcher)
-	if !ok || r.compressed { // then offsets are not those of the source
+	if !ok || r.compressed { // then offsets are not offsets in the source
 		return nil
 	}
 	f := r.opts.Framing()

@@ -14,7 +14,7 @@ type Damage struct {
 	Record, Offset int64
 	// Bytes is the number of bytes lost, with framing.
 	Bytes int64
-	// Err says which part is damaged and how.
+	// Err describes the damage, with the damaged part.
 	Err error
 }
 
@@ -24,8 +24,8 @@ func (d *Damage) Error() string { return fmt.Sprintf("%d bytes lost: %v", d.Byte
 // Unwrap returns Err.
 func (d *Damage) Unwrap() error { return d.Err }
 
-// Salvager reads all intact records of an uncompressed file, and reports what is between them. It
-// is not safe for concurrent use.
+// Salvager reads all intact records of an uncompressed file, and reports the damage between them.
+// It is not safe for concurrent use.
 //
 //	s := tfrecord.NewSalvager(f, tfrecord.ReaderOptions{Name: "a.tfrecord"})
 //	for {
@@ -93,7 +93,7 @@ const maxOffset = 1<<63 - 1
 
 // Next returns the next record. It is valid until the next call, and must not be modified. For each
 // stretch of damage the error is a [*Damage], after which Next may be called again. It is io.EOF at
-// the end. All other errors are those of the file and final.
+// the end. All other errors come from reading the file and are final.
 func (s *Salvager) Next() ([]byte, error) {
 	record, err := s.r.Next()
 	if err == nil || err == io.EOF {

@@ -22,7 +22,7 @@ import (
 // Type is the message type of a record, as far as its bytes show.
 type Type string
 
-// The message types that Of distinguishes.
+// The message types distinguished by Of.
 const (
 	Example         Type = "tf.train.Example"
 	SequenceExample Type = "tf.train.SequenceExample"
@@ -81,7 +81,7 @@ type field struct {
 	tag     uint64
 }
 
-// maxUnknown is the maximum number of unknown fields of a record that are told apart.
+// maxUnknown is the maximum number of distinct unknown fields to track.
 const maxUnknown = 1000
 
 // skip adds an unknown field. It returns true, as the message may still be the expected one.

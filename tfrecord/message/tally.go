@@ -11,8 +11,8 @@ import (
 	"github.com/tfrec/tfrec/internal/plural"
 )
 
-// Tally counts records by what the definitions of Example and SequenceExample do not have. The zero
-// Tally is empty.
+// Tally counts records with content that the definitions of Example and SequenceExample do not
+// have. The zero Tally is empty.
 type Tally struct {
 	unknown  map[field]int64
 	kindless int64
@@ -42,7 +42,7 @@ func (t *Tally) Of(record []byte) Type {
 	return kind
 }
 
-// add adds records with an unknown field. There is a limit to the fields that are told apart.
+// add adds records with an unknown field. Fields beyond maxUnknown are not tracked.
 func (t *Tally) add(f field, records int64) {
 	if t.unknown == nil {
 		t.unknown = map[field]int64{}
