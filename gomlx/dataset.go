@@ -58,8 +58,8 @@ func (d *Dataset[B]) ShortName() string {
 	return string(letters[:min(3, len(letters))])
 }
 
-// Iter returns an iterator over the remaining batches of the epoch. At the end of an epoch it
-// returns those of the next one, which has its own order and its own draws of an augmentation
+// Iter returns an iterator over the remaining batches of the epoch. After the end of an epoch it
+// returns the batches of the next one, which has its own order and its own draws of an augmentation
 // policy.
 //
 // An iterator that stops early leaves the rest of the epoch to the next one, instead of beginning
@@ -67,7 +67,7 @@ func (d *Dataset[B]) ShortName() string {
 // on the first batches of epochs only. NextEpoch drops the rest.
 //
 // The caller owns the tensors of a batch. The Spec of the batch is nil: one model fits all batches.
-// An error ends the iteration and is final, that of every later iterator.
+// An error ends the iteration and is final: every later iterator returns it.
 func (d *Dataset[B]) Iter() iter.Seq2[train.Batch, error] {
 	return func(yield func(train.Batch, error) bool) {
 		for begins := true; ; begins = false {

@@ -19,9 +19,9 @@ import (
 
 // Columns is the [Spec] of flows that [reader.ParseColumns] begins: a tensor for each column.
 //
-// Its shape is that of the column, {records, ...}. A column with one value a record becomes
+// It has the shape of the column, {records, ...}. A column with one value a record becomes
 // {records, 1}, as the losses and accuracies of GoMLX want their labels. Ragged columns and columns
-// of bytes are an error: make numbers of them with a [reader.Map] before, by
+// of bytes are an error: convert them to numbers with a [reader.Map] before, by
 // [columns.Column.Dense] or a [columns.Vocabulary].
 type Columns struct {
 	Inputs, Labels []Column
@@ -33,8 +33,8 @@ type Column struct {
 	Key string
 	// DType of the tensor. A column of floats becomes Float32 or Float64, one of int64s Int64,
 	// Int32, Float32 or Float64; integers outside of Int32 are an error. Losses of classes want
-	// integers; others want the DType of the predictions. Default: that of the column, Float32 or
-	// Int64.
+	// integers; others want the DType of the predictions. Default: the type of the column, Float32
+	// or Int64.
 	DType dtypes.DType
 }
 
@@ -82,17 +82,17 @@ func columnTensor(c *columns.Column, dtype dtypes.DType) (*tensors.Tensor, error
 	}
 }
 
-// Images is the [Spec] of flows that [reader.Images] begins: one input, the images, in the shape and
-// the DType of the batch, and one label, unless the batch has none. The label is {images, 1}, or the
-// SoftLabels, {images, classes}, of a batch that has them. Objects padded to MaxBoxes follow as two
-// more labels, their boxes, {images, MaxBoxes, 4} of Float32, and their classes, {images, MaxBoxes},
-// where -1 is padding, and then their masks, {images, MaxBoxes, height, width} of Uint8, and their
-// keypoints, {images, MaxBoxes, points, 3} of Float32, if the spec asks for them; ragged ones are an
-// error.
+// Images is the [Spec] of flows that [reader.Images] begins: one input, the images, in the shape
+// and the DType of the batch, and one label, unless the batch has none. The label is {images, 1},
+// or the SoftLabels, {images, classes}, of a batch that has them. Objects padded to MaxBoxes follow
+// as two more labels, their boxes, {images, MaxBoxes, 4} of Float32, and their classes, {images,
+// MaxBoxes}, where -1 is padding, and then their masks, {images, MaxBoxes, height, width} of Uint8,
+// and their keypoints, {images, MaxBoxes, points, 3} of Float32, if the spec selects them; ragged
+// ones are an error.
 //
 // Mixed images with labels but without SoftLabels are an error: set [reader.ImageSpec].Classes. So
-// are masks: a Spec of your own says whether they are inputs or labels. Columns are left out, and so
-// are the Lengths of clips, whose input is {records, frames, height, width, channels}.
+// are masks: a Spec of your own can make them inputs or labels. Columns are left out, and so are
+// the Lengths of clips, whose input is {records, frames, height, width, channels}.
 type Images struct {
 	// Labels is the DType of the labels, also of objects: Int64, Int32, Float32 or Float64, and of
 	// SoftLabels Float32 or Float64. Default: Int64, and of SoftLabels Float32.

@@ -10,14 +10,14 @@ import (
 	"github.com/tfrec/tfrec/reader"
 )
 
-// progress is how far a training came: all that it takes to continue.
+// progress is the state of a training, with everything needed to continue.
 type progress struct {
 	Model *model
-	// State is where the pipeline stands, after the last batch that the model has learned from. It
-	// is a few hundred bytes: places in files, no data.
+	// State is the position of the pipeline after the last batch that the model has learned from.
+	// It is a few hundred bytes: positions in files, no data.
 	State reader.State
-	// Seen is how many images that was, Loss the sum of their losses in the
-	// pass that has begun, and Losses the means of the passes before.
+	// Seen is the number of images learned from, Loss the sum of their losses in the current pass,
+	// and Losses the means of the passes before.
 	Seen   int64
 	Loss   float64
 	Losses []float64

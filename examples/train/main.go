@@ -4,15 +4,15 @@
 //	make demo                                       # writes demo-out/photos: flowers of 5 kinds
 //	go run ./examples/train -data demo-out/photos   # 30 passes over them
 //
-// It shows what a training job in Go needs of its input:
+// It shows the input of a training job in Go:
 //
 //   - Batches: files, shuffled, repeated, decoded, resized, one []float32 a batch.
 //     They are made ahead, by as many goroutines as it takes and no more.
-//   - Checkpoints: the model's weights and the pipeline's State in one file. Stop
-//     the program with Ctrl-C and run it again with the same flags: it goes on with
-//     exactly the next batch, and ends with the weights of a run that never stopped.
-//   - Knowing what to improve: in the end it says which stage held the others back,
-//     and which setting would move it.
+//   - Checkpoints: the model's weights and the pipeline's State in one file. Stop the program with
+//     Ctrl-C and run it again with the same flags: it continues with exactly the next batch, and
+//     ends with the weights of a run that never stopped.
+//   - Knowing what to improve: in the end it names the stage that held the others back, and the
+//     setting that would help.
 //
 // The model is a softmax regression on 16x16 pixels. It distinguishes sunflowers from roses by
 // their colours, and little more; put a better one into model.go, the rest can stay.
@@ -32,7 +32,7 @@ import (
 	"github.com/tfrec/tfrec/reader"
 )
 
-// job is what to train on, and how.
+// job has the input and the settings of a training.
 type job struct {
 	data       string  // directory of a set that `tfrec convert images` wrote
 	split      string  // of it
@@ -89,7 +89,7 @@ func (j *job) train(ctx context.Context) (*progress, error) {
 	if err != nil {
 		return nil, err
 	}
-	about := set.Sources()[0].Set // what the set's manifest says
+	about := set.Sources()[0].Set // the set's manifest
 	if about == nil || len(about.Labels) < 2 {
 		return nil, fmt.Errorf("%s: no set with labels: `tfrec convert images` makes one", j.data)
 	}

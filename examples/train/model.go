@@ -33,8 +33,8 @@ func (m *model) step(pixels []float32, labels []int64, rate float64) (losses []f
 		image := pixels[i*m.Inputs:][:m.Inputs]
 		odds := m.classify(image)
 		losses = append(losses, -math.Log(max(odds[label], 1e-12)))
-		// The gradient of the loss by a class's output is how much too likely the
-		// class was.
+		// The gradient of the loss by a class's output is the probability of the class, less 1 for
+		// the label.
 		for c, p := range odds {
 			if int64(c) == label {
 				p--

@@ -1,5 +1,5 @@
 // Digits learns to read handwritten digits: a small network trained with GoMLX, without cgo, on a
-// set that `tfrec convert` made of images.
+// set that `tfrec convert` made from images.
 //
 //	cd gomlx && go run ./examples/digits/images examples/digits/digits.csv.gz ../digits-png && cd ..
 //	tfrec convert images digits-png digits --encode raw --channels 1 --resize 8 \
@@ -35,7 +35,7 @@ func newJob(ctx context.Context, dir string) (*fit.Job[*reader.ImageBatch], erro
 	if err != nil {
 		return nil, err
 	}
-	about := sets["train"].Sources()[0].Set // what the set's manifest says
+	about := sets["train"].Sources()[0].Set // the set's manifest
 	if about == nil || len(about.Labels) < 2 {
 		return nil, fmt.Errorf("%s: a set without labels: tfrec convert images makes one with them", dir)
 	}

@@ -5,9 +5,9 @@
 //		--splits train=0.8,val=0.1,test=0.1
 //	cd gomlx && go run ./examples/dogsvscats -data ../pets -model ../pets-model
 //
-// PetImages has a directory of JPEG files for each class, such as that of Kaggle's Dogs vs. Cats;
-// ./examples/dogsvscats/photos draws one. Its damaged files are listed in pets/errors.jsonl. The set
-// has each image once, and every epoch has other variations of it. docs/gomlx.md compares this
+// PetImages has a directory of JPEG files for each class, as in Kaggle's Dogs vs. Cats;
+// ./examples/dogsvscats/photos draws one. Its damaged files are listed in pets/errors.jsonl. The
+// set has each image once, and every epoch has other variations of it. docs/gomlx.md compares this
 // with the input of GoMLX's example.
 package main
 

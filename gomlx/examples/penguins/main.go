@@ -1,5 +1,5 @@
 // Penguins learns the species of a penguin from four measurements: a small network trained with
-// GoMLX, without cgo, on a set that `tfrec convert` made of a table.
+// GoMLX, without cgo, on a set that `tfrec convert` made from a table.
 //
 //	tfrec convert csv testdata/demo/penguins.csv penguins \
 //		--vector measurements=bill_length_mm..body_mass_g --label species --vocab \
@@ -39,7 +39,7 @@ func newJob(ctx context.Context, dir string) (*fit.Job[*reader.ColumnBatch], err
 	if err != nil {
 		return nil, err
 	}
-	about := sets["train"].Sources()[0].Set // what the set's manifest says
+	about := sets["train"].Sources()[0].Set // the set's manifest
 	if about == nil || len(about.Labels) < 2 {
 		return nil, fmt.Errorf("%s: a set without labels: convert with --label species --vocab", dir)
 	}

@@ -1,14 +1,15 @@
-// Peer compares the input of GoMLX's example dogsvscats with that of ours: the seconds for the same
-// number of images, the bytes on disk, and the accuracy of the same model. docs/gomlx.md has the
-// commands and the results. It is a module of its own, since it requires GoMLX's examples, which
-// have no version: it wants a clone of GoMLX v0.28.1 in ./gomlx.
+// Peer compares the input of GoMLX's example dogsvscats with the input of ours: the seconds for the
+// same number of images, the bytes on disk, and the accuracy of the same model. docs/gomlx.md has
+// the commands and the results. It is a module of its own, since it requires GoMLX's examples,
+// which have no version: it wants a clone of GoMLX v0.28.1 in ./gomlx.
 //
 //	GOWORK=off go run . -images DIR -n 1000 -sets originals,small
 //	GOWORK=off go run . -images DIR -n 1000 -sets originals,small -learn
 //
-// DIR/PetImages has N images of each class. The sets are what tfrec convert images made of them. The
-// first command writes the images of GoMLX's example in advance, and times the inputs; the second one
-// trains with those inputs, except for the files, whose images are those written in advance.
+// DIR/PetImages has N images of each class. The sets are the results of tfrec convert images for
+// them. The first command writes the images of GoMLX's example in advance, and times the inputs.
+// The second one trains with the same inputs, except for the files, for which it uses the images
+// written in advance.
 package main
 
 import (

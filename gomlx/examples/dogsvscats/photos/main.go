@@ -1,6 +1,6 @@
 // Photos draws JPEG files of two classes, in the layout and the usual sizes of Kaggle's Dogs vs.
-// Cats: DIR/Cat/N.jpg and DIR/Dog/N.jpg. Cats have green eyes and pointed ears that stand up, dogs
-// brown eyes and round ears that hang down. Fur, position, scale, background and noise are random.
+// Cats: DIR/Cat/N.jpg and DIR/Dog/N.jpg. Cats have green eyes and pointed, upright ears, dogs brown
+// eyes and round ears that hang down. Fur, position, scale, background and noise are random.
 //
 //	go run ./examples/dogsvscats/photos 1000 PetImages
 package main
@@ -105,7 +105,7 @@ func draw(rnd *rand.Rand, cat bool) image.Image {
 	return m
 }
 
-// ears reports whether a point is in an ear: a triangle that stands on the head, or an ellipse that
+// ears reports whether a point is in an ear: a triangle on top of the head, or an ellipse that
 // hangs from it.
 func ears(u, v float64, cat bool) bool {
 	if cat {

@@ -14,13 +14,13 @@ import (
 	"github.com/tfrec/tfrec/reader"
 )
 
-// progress is what a checkpoint has besides the variables of the model and the optimizer.
+// progress is the state in a checkpoint other than the variables of the model and the optimizer.
 type progress struct {
-	// Step is how many steps were trained, Best after how many the loss on val was lowest, and Loss
-	// that loss.
+	// Step is the number of steps trained, Best the number after which the loss on val was lowest,
+	// and Loss that loss.
 	Step, Best int
 	Loss       float64
-	// State is where the pipeline stands, after the last batch that the model has learned from.
+	// State is the position of the pipeline after the last batch that the model has learned from.
 	State reader.State
 }
 

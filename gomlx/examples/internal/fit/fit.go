@@ -47,11 +47,11 @@ type Job[B any] struct {
 	Out io.Writer
 }
 
-// Result is how a training ended.
+// Result is the result of a training.
 type Result struct {
-	// Steps is how many steps were trained, Best after how many of them the loss on Val was lowest.
+	// Steps is the number of steps trained, Best the number after which the loss on Val was lowest.
 	Steps, Best int
-	// Loss and Accuracy are those of the best model on Test; the accuracy is from 0 to 1.
+	// Loss and Accuracy of the best model on Test; the accuracy is from 0 to 1.
 	Loss, Accuracy float64
 	// Waited is the share of a step that goes into waiting for data, from 0 to 1: the median wait
 	// and the median step. On a busy machine, where any step may be suspended, it is steadier than

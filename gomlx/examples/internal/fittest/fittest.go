@@ -95,7 +95,7 @@ func Learns[B any](t *testing.T, job *fit.Job[B]) {
 }
 
 // Variables returns the bytes of the variables of a checkpoint by name: weights, moments of the
-// optimizer, counters and random states. Those of metrics are left out: GoMLX gives them random
+// optimizer, counters and random states. Variables of metrics are left out: GoMLX gives them random
 // names, and sets them to zero when it begins a round.
 func Variables(t *testing.T, dir string) map[string]string {
 	t.Helper()
