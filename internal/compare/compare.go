@@ -12,8 +12,8 @@ import (
 // ErrDiffers means that the written bytes differ from the existing ones.
 var ErrDiffers = errors.New("the content differs")
 
-// Writer compares what is written to it with what a reader gives. It is not safe
-// for concurrent use.
+// Writer compares the bytes written to it with the bytes from a reader. It is not safe for
+// concurrent use.
 type Writer struct {
 	// Strict makes Write fail with ErrDiffers from the first difference on. Default: only Equal
 	// reports it.

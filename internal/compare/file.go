@@ -11,10 +11,10 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// File compares what is written to it with a file.
+// File compares the bytes written to it with a file.
 type File struct {
 	*Writer
-	f storage.File // nil: there is none, and everything differs
+	f storage.File // nil: it does not exist, and everything differs
 }
 
 // Open opens the file at path to be compared with. It need not exist.
@@ -42,8 +42,8 @@ func (c *File) Close() {
 	}
 }
 
-// SameContent compares two files, which may be one. What is not a regular file at b is
-// another, a link among them.
+// SameContent reports whether two files, which may be the same, have the same content. It returns
+// false if b is not a regular file, such as a link.
 func SameContent(ctx context.Context, a, b string) (bool, error) {
 	f, err := os.Open(a)
 	if err != nil {

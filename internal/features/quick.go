@@ -8,11 +8,11 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// entryShape is what a feature of an earlier record looked like up to its values, and what was
-// noted of it. Most records have the same bytes there, so that only the values are looked at.
+// entryShape has the bytes of a feature of an earlier record up to its values, and their meaning.
+// Most records have the same bytes there, so that only the values need parsing.
 type entryShape struct {
 	head []byte // from the tag of the entry to the length of the values
-	size int    // of the values, in bytes; unknownSize: there is no shape
+	size int    // of the values, in bytes; unknownSize: no shape
 	kind tfrecord.Kind
 	n    int64 // number of values
 }

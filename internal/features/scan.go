@@ -1,5 +1,5 @@
-// Package features finds out which features records have: Table is what every scan of records keeps
-// per feature, and Scan describes the features for a manifest.
+// Package features finds out which features records have: Table has the data that scans of records
+// keep per feature, and Scan describes the features for a manifest.
 package features
 
 import (
@@ -29,7 +29,7 @@ type Scan struct {
 	found   []quickEntry
 }
 
-// seenFeature is what was seen of one feature.
+// seenFeature describes the occurrences of one feature.
 type seenFeature struct {
 	key     string
 	records int64 // records that have values of it
@@ -84,7 +84,7 @@ func (s *Scan) AddParsed(record []byte, parsed *tfrecord.Example, err error) {
 	}
 }
 
-// Notes returns sentences about what the records have besides features with values.
+// Notes returns sentences about content of the records other than features with values.
 func (s *Scan) Notes() []string {
 	var notes []string
 	if unknown := s.tally.Unknown(); unknown != nil {
@@ -187,9 +187,9 @@ func (s *Scan) Merge(t *Scan) {
 	}
 }
 
-// Describe returns what the records hold, for Manifest.Records, and their features by key: none if
-// some records are not Examples. Features that cannot be described, because they have no values or
-// values of several kinds, are left out and listed in odd.
+// Describe returns the type of the records, for Manifest.Records, and their features by key: none
+// if some records are not Examples. Features that cannot be described, because they have no values
+// or values of several kinds, are left out and listed in odd.
 func (s *Scan) Describe() (records string, features []manifest.Feature, odd []string) {
 	if s.others > 0 || s.records == 0 {
 		return "", nil, nil

@@ -9,14 +9,14 @@ import (
 	"github.com/tfrec/tfrec/manifest"
 )
 
-// OfShard is that of a shard which no plan has made: it tells what
-// the shard is, where others tell what it was made of.
+// OfShard returns the fingerprint of a shard that no plan has made. It depends on the shard's
+// content, where other fingerprints depend on its inputs.
 func OfShard(info manifest.Shard) string {
 	sum := sha256.Sum256([]byte("content\x00" + info.File + "\x00" + info.SHA256))
 	return hex.EncodeToString(sum[:16])
 }
 
-// OfSet is over those of all shards.
+// OfSet returns a hash over the names and fingerprints of all shards.
 func OfSet(m *manifest.Manifest) string {
 	sum := sha256.New()
 	for _, split := range m.Splits {

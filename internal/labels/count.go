@@ -10,7 +10,7 @@ import (
 // Unlabelled is the id that TFDS's sets give to records without a label.
 const Unlabelled = -1
 
-// MaxIDs is how many labels there can be; a feature of more values is none.
+// MaxIDs is the maximum number of labels. A feature with more values is not a label.
 const MaxIDs = 100_000
 
 // Counter counts the records of each label in a shard, as manifests have

@@ -33,9 +33,9 @@ func Sort(names []string) []string {
 	return names
 }
 
-// Note returns a sentence about ids that are not what the names suggest, for
-// names in the order of Sort whose ids begin at offset, which an option sets. It
-// is empty when there is nothing to say.
+// Note returns a sentence about ids that differ from the ones that the names suggest, for names in
+// the order of Sort whose ids begin at offset, which an option sets. It is empty when there is
+// nothing to say.
 func Note(names []string, offset int, option optname.Name) string {
 	numbers, all := integers(names)
 	switch {

@@ -1,4 +1,4 @@
-// Package mixing blends the samples of two images, for package augment, which mixes what is stored,
+// Package mixing blends the samples of two images, for package augment, which mixes stored images,
 // and for package reader, which mixes batches.
 package mixing
 

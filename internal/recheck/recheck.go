@@ -10,9 +10,9 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// Frame is Check of a framing for bytes that begin at an offset of in. If that is an object in a
-// store, what is damaged is fetched again first, into p; the error is that of doing so. It is generic
-// so that a file which is a struct is not converted to an interface, and allocated, for each frame.
+// Frame calls f.Check for the bytes p at an offset of in. If in is an object in a store, it first
+// fetches damaged bytes again, into p, and returns the error of doing so. It is generic so that a
+// file which is a struct is not converted to an interface, and allocated, for each frame.
 func Frame[F any](f tfrecord.Framing, in F, p []byte, offset int64) (size int, v tfrecord.Verdict, err error) {
 	for {
 		size, v = f.Check(p)

@@ -52,7 +52,7 @@ func (f *Counted) Count(ctx context.Context, maxRecord int64, rate *recordscan.R
 		f.Records = f.Info.Records
 		return nil
 	case f.Compression == tfrecord.CompressionNone:
-		if rate == nil { // it does not count what is read ahead
+		if rate == nil { // it would not count bytes read ahead
 			file = storage.Forward(file)
 		}
 		w := FrameWalk{File: file, Size: f.Size, O: o, rate: rate, Every: max(f.Size/mostMarks, leastMarked)}

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// adviseSequential asks the kernel to read ahead further than it would. It is
-// advice: pipes and some file systems know none.
+// adviseSequential advises the kernel to read ahead further than by default. Pipes and some file
+// systems ignore it.
 func adviseSequential(f *os.File) {
 	_ = unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_SEQUENTIAL)
 }

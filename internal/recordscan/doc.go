@@ -1,6 +1,5 @@
-// Package recordscan reads files of records for the verbs that look at all of
-// them: it opens a file, counts and limits what is read of it, and recognises
-// what values are.
+// Package recordscan reads files of records for the verbs that look at all of them: it opens a
+// file, counts and limits the bytes read, and recognises the types of values.
 //
 //	f, err := recordscan.Open(ctx, path)
 //	in := &recordscan.Meter{Context: ctx, File: f, Done: &progress.Done}

@@ -79,12 +79,13 @@ func (m *Meter) Reread(failed error, read func() error) error {
 	})
 }
 
-// Drain reads what is left, for the hash.
+// Drain reads the rest of the file, for the hash.
 func (m *Meter) Drain() {
 	_, _ = io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{m}, make([]byte, 256<<10)) // Read keeps the error
 }
 
-// MostRehashed is how often a file is hashed again whose bytes change in transit.
+// MostRehashed is the maximum number of times that a file is hashed again because its bytes change
+// in transit.
 const MostRehashed = 3
 
 // Digest returns the hash of a file that was read to its end, in hexadecimal digits. What changed in
@@ -140,7 +141,7 @@ func (m *Meter) Left() int64 {
 	return st.Size() - at
 }
 
-// Size is that of the whole file; of a pipe, what was read of it.
+// Size returns the size of the whole file, or for a pipe the number of bytes read.
 func (m *Meter) Size() int64 {
 	if st, err := m.File.Stat(); err == nil && st.Mode().IsRegular() {
 		return st.Size()

@@ -36,8 +36,7 @@ func openWith(ctx context.Context, path string, open func(context.Context, strin
 	return f, nil
 }
 
-// TotalSize returns the size of files together, without those that cannot be
-// asked for it.
+// TotalSize returns the total size of files, without those whose size is unavailable.
 func TotalSize(ctx context.Context, paths ...string) (total int64) {
 	for _, path := range paths {
 		if st, err := storage.Stat(ctx, path); err == nil {

@@ -30,7 +30,7 @@ func NewRateLimit(rate int64) *RateLimit {
 // is used evenly; not below 4 KiB each.
 const readsASecond = 20
 
-// Part is how much of p to read at a time.
+// Part returns the part of p to read at a time.
 func (l *RateLimit) Part(p []byte) []byte {
 	if l == nil {
 		return p

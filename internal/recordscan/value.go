@@ -8,19 +8,20 @@ import (
 	"github.com/tfrec/tfrec/internal/swar"
 )
 
-// Bounds of what is kept of records, whatever they hold.
+// Limits on the data kept of records, whatever they hold.
 const (
 	// MaxLabelName bounds the text of a label in bytes: longer values are not names.
 	MaxLabelName = 256
 	// MaxKey bounds the keys of features that are followed, in bytes.
 	MaxKey = 4096
-	// ManyFeatures is how many features of a record memory is kept for.
+	// ManyFeatures is the number of features of a record for which memory is kept.
 	ManyFeatures = 1 << 16
-	// MaxFaults is how many faults of one file are listed by default.
+	// MaxFaults is the default limit on the faults listed for a file.
 	MaxFaults = 1000
 )
 
-// textBytes is how much of a value is examined to decide whether it is text.
+// textBytes is the size in bytes of the beginning of a value that is examined to decide whether it
+// is text.
 const textBytes = 4 << 10
 
 // IsText reports whether the beginning of x is UTF-8 without NUL bytes.
@@ -58,8 +59,8 @@ func isPlain(x []byte) bool {
 	return true
 }
 
-// ImageFormat recognises the usual formats of images by their first bytes:
-// "jpeg", "png", "gif", "webp", "bmp" or "tiff"; empty for what is not such an image.
+// ImageFormat recognises the usual formats of images by their first bytes: "jpeg", "png", "gif",
+// "webp", "bmp" or "tiff"; empty for other data.
 func ImageFormat(b []byte) string {
 	begins := func(prefix string) bool { return len(b) >= len(prefix) && string(b[:len(prefix)]) == prefix }
 	switch {
@@ -79,9 +80,8 @@ func ImageFormat(b []byte) string {
 	return ""
 }
 
-// BMPDepth returns the number of bits of a pixel in a BMP; 0 for what is not a BMP. BM is the
-// beginning of texts, too, so the header must be of a size that there is, with one plane and a known
-// number of bits.
+// BMPDepth returns the number of bits of a pixel in a BMP; 0 for other data. Texts may begin with
+// BM, too, so the header must have a known size, one plane and a known number of bits.
 func BMPDepth(b []byte) int {
 	if len(b) < 30 || string(b[:2]) != "BM" {
 		return 0
