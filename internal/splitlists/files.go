@@ -10,7 +10,7 @@ import (
 // Files are the files of a source of images.
 type Files interface {
 	// ReadFile returns the content of a file, which has limit bytes at most, by its path in the
-	// source. The error unwraps to fs.ErrNotExist if there is no such file.
+	// source. The error unwraps to fs.ErrNotExist if the file does not exist.
 	ReadFile(ctx context.Context, name string, limit int64) ([]byte, error)
 	// Path returns the path of a file in messages.
 	Path(name string) string

@@ -68,7 +68,7 @@ func rootOf(file string) string {
 	return path.Dir(dir)
 }
 
-// Options say which lists are looked for.
+// Options select the lists to find.
 type Options struct {
 	// Segmentation uses the lists in ImageSets/Segmentation before those in ImageSets/Main, for
 	// images with a mask.
@@ -90,8 +90,9 @@ type finder struct {
 	form  int
 }
 
-// Read returns the lists among files of the source of images, each of which MayState. A file that is
-// something else, such as a train.txt of sentences, is no list, or one that Assign does not use.
+// Read returns the lists among files of the source of images, each of which MayState. A file with
+// other contents, such as a train.txt of sentences, is left out, or returned as a list that Assign
+// does not use.
 func Read(ctx context.Context, in Files, files []string, o Options) ([]List, error) {
 	if o.Holds == nil {
 		o.Holds = func(string) bool { return true }
@@ -222,7 +223,7 @@ func (f *finder) yaml() error {
 	return nil
 }
 
-// IsYAMLKey reports whether data.yaml has another meaning for a key than that of a split.
+// IsYAMLKey reports whether a key has a meaning in data.yaml other than a split.
 func IsYAMLKey(key string) bool {
 	return slices.Contains([]string{"path", "names", "nc", "download", "kpt_shape", "flip_idx", "kpt_names", "channels"}, key)
 }
@@ -312,7 +313,7 @@ func (f *finder) imageSets(dir string) error {
 
 const trainval = "trainval"
 
-// areOfClass reports whether lines are those of a class, such as those of dog_train.txt: with 1, 0 or -1
+// areOfClass reports whether lines list images for a class, as in dog_train.txt: with 1, 0 or -1
 // after each name.
 func areOfClass(lines []string) bool {
 	return !slices.ContainsFunc(lines, func(line string) bool {
@@ -344,7 +345,7 @@ func (f *finder) addNames(l *List, root, file string) error {
 		l.Reads = append(l.Reads, path.Join(f.below, at))
 		return err
 	}
-	l.Names = append(l.Names, file) // which is no image either
+	l.Names = append(l.Names, file) // not the name of an image either
 	return nil
 }
 

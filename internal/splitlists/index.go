@@ -34,22 +34,23 @@ func in(images []string, dir string) (first, end int) {
 	return first, first + n
 }
 
-// names are the names in a path as somebody wrote it: without "." and "..", and with either slash.
+// names returns the names in a path as it is written: without "." and "..", and with either slash.
 func names(written string) []string {
 	parts := strings.FieldsFunc(written, func(r rune) bool { return r == '/' || r == '\\' })
 	return slices.DeleteFunc(parts, func(name string) bool { return name == "." || name == ".." })
 }
 
 // index finds images by the ends of their paths. Many images may have one name, in different
-// directories, such as the frames of videos: paths are sorted from their ends, so that those that have
-// most names in common with another path stand where that would.
+// directories, such as the frames of videos: paths are sorted from their ends, so that a binary
+// search for a path leads to the images that have most names in common with it.
 type index struct {
 	first  int      // of the images that it has
-	images []string // without extensions, if names lack them
+	images []string // without extensions, if names have none
 	order  []int32  // of images
 }
 
-// indexKey says what an index has: the images below a directory, "" for all, with or without extensions.
+// indexKey selects the images of an index: those below a directory, "" for all, with or without
+// extensions.
 type indexKey struct {
 	below string
 	bare  bool

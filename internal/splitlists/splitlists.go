@@ -23,7 +23,7 @@ import (
 	"github.com/tfrec/tfrec/internal/imagetree"
 )
 
-// List says which images are of a split.
+// List is a list of the images of a split.
 type List struct {
 	// Split is train, val, test or another name, and As the word that states it.
 	Split, As string
@@ -34,18 +34,18 @@ type List struct {
 	// Directories have images of the split, in them or below, and Names are the lines that name
 	// images.
 	Directories, Names []string
-	// Tentative says that the file may be something else: it is a list if each line names an image, or
-	// if one does and other files of its form are lists.
+	// Tentative means that the file may have another purpose: it is a list if each line names an
+	// image, or if one does and other files of its form are lists.
 	Tentative bool
-	// Optional says that the list may be something else: it is one if it has an image.
+	// Optional means that the list may have another purpose: it is a list if it has an image.
 	Optional bool
 	// Below is the directory of the source that the images are in: "" for all.
 	Below string
 
-	form int // lists of one form complete each other; those of others say the same again
+	form int // lists of one form complement each other; lists of another form repeat them
 }
 
-// Role says what an assignment makes of a list.
+// Role is the use of a list in an assignment.
 type Role uint8
 
 // The roles of lists.
@@ -55,7 +55,7 @@ const (
 	Compared             // it agrees with the lists that are used
 )
 
-// Assignment says which list has each image.
+// Assignment is the assignment of images to lists.
 type Assignment struct {
 	Of     []int32 // by image, the index of its list, -1 for none
 	Images []int   // by list, how many images it has
@@ -95,7 +95,7 @@ func Assign(lists []List, images []string) (*Assignment, error) {
 		for k := range lists[:first] {
 			again = again || lists[k].Below == lists[first].Below && a.Roles[k] == Used
 		}
-		certain := false      // the form is that of lists
+		certain := false      // other lists have this form
 		for pass := range 3 { // tentative lists are tried after the others, and again if one is a list
 			for k := first; k < end; k++ {
 				if lists[k].Tentative == (pass > 0) && a.Roles[k] == Unused {
@@ -110,8 +110,8 @@ func Assign(lists []List, images []string) (*Assignment, error) {
 	return a, nil
 }
 
-// assign assigns the images of a list or, if lists of another form have done so, compares them. Certain
-// says that there are lists of its form, so that it is one if it names any image.
+// assign assigns the images of a list or, if lists of another form have done so, compares them.
+// certain means that other files of its form are lists, so that it is one if it names any image.
 func (a *Assignment) assign(lists []List, k int, m *matcher, again, certain bool) error {
 	l := &lists[k]
 	found, err := m.match(l)
@@ -137,7 +137,7 @@ func (a *Assignment) assign(lists []List, k int, m *matcher, again, certain bool
 			a.Of[i] = int32(k)
 			a.Images[k]++
 		case before < 0, lists[before].Split == l.Split:
-		case again && (imagetree.Split(l.Split) == "" || imagetree.Split(lists[before].Split) == ""): // trainval has those of train
+		case again && (imagetree.Split(l.Split) == "" || imagetree.Split(lists[before].Split) == ""): // trainval includes train
 		default:
 			b := &lists[before]
 			return fmt.Errorf("%s is in the split %s by %s, and in %s by %s", m.images[i], b.Split, b.Source, l.Split, l.Source)
