@@ -119,7 +119,7 @@ type Damage struct {
 	// superfluous bytes counts as one record, because without an index it cannot be distinguished.)
 	Records int64 `json:"records"`
 	Exact   bool  `json:"records_exact"`
-	// Compressed means that Offset and Bytes refer to the compressed file: bytes that could not be
+	// Compressed is true if Offset and Bytes refer to the compressed file: bytes that could not be
 	// decompressed.
 	Compressed bool `json:"compressed,omitempty"`
 }
