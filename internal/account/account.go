@@ -1,5 +1,5 @@
-// Package account names what a run found in its input and does not use: for each reason how many
-// files, images, rows or columns, and the first of their names.
+// Package account records the parts of an input that a run does not use: for each reason the number
+// of files, images, rows or columns, and the first of their names.
 //
 //	var a account.Account
 //	a.Add(account.OfFile("IMG_1.HEIC"), "IMG_1.HEIC")
@@ -64,7 +64,7 @@ const (
 	Narrowed    Reason = "narrowed"
 )
 
-// meaning is what a reason means.
+// meaning is the meaning of a reason.
 type meaning struct {
 	reason Reason
 	noun   string
@@ -128,7 +128,7 @@ func (r Reason) meaning() meaning {
 	return reasons[slices.IndexFunc(reasons, func(m meaning) bool { return m.reason == r })]
 }
 
-// Entry is what an account has for a reason.
+// Entry is the entry of an account for a reason.
 type Entry struct {
 	Reason Reason `json:"reason"`
 	Count  int64  `json:"count"`
@@ -136,10 +136,10 @@ type Entry struct {
 	Names []string `json:"names"`
 }
 
-// most is how many names an entry has at most.
+// most is the maximum number of names in an entry.
 const most = 5
 
-// String says what an entry is: "3 HEIC images not read: a.heic, b.heic and 1 more".
+// String describes an entry: "3 HEIC images not read: a.heic, b.heic and 1 more".
 func (e Entry) String() string {
 	m := e.Reason.meaning()
 	text := plural.Of(e.Count, m.noun) + " " + m.text.String()
@@ -168,7 +168,7 @@ func (a *Account) AddMany(r Reason, n int64, name string) {
 	}
 }
 
-// Merge adds what is in another account.
+// Merge adds the entries of another account.
 func (a *Account) Merge(other *Account) {
 	for _, e := range other.Entries() {
 		mine := a.entry(e.Reason)

@@ -42,7 +42,8 @@ var (
 
 	// documents are words in the names of files that are about something else.
 	documents = []string{"config", "configs", "history", "licence", "license", "log", "logs", "readme", "requirements", "results"}
-	// splitWords are words in the names of files that state splits, besides the names of splits.
+	// splitWords are words in the names of files that state splits, in addition to the names of
+	// splits.
 	splitWords = []string{"fold", "folds", "partition", "partitions", "split", "splits", "subset", "subsets", "trainval"}
 	// labelWords are words in the names of files that state labels.
 	labelWords = []string{
@@ -53,7 +54,7 @@ var (
 	labelDirectories = []string{"annotation", "annotations", "annots", "label", "labels", "xmls"}
 )
 
-// OfFile returns the reason for a file that is no image by its name.
+// OfFile returns the reason for a file that is not an image, by its name.
 func OfFile(name string) Reason {
 	base := path.Base(name)
 	for _, compression := range []string{".gz", ".zst"} {

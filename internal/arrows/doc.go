@@ -10,10 +10,10 @@
 //	augment, tfrecord ──► nothing of ours but, for augment, internal
 //	tests ──► also internal/dev
 //
-// It also bounds how many names each public package exports.
+// It also bounds the number of names that each public package exports.
 //
-// It has no code of its own: its test reads what `go list` says, for every
-// operating system and build tag that changes what is imported.
+// The package has only tests. They read the output of `go list` for every operating system and
+// build tag that changes the imports.
 //
 //	go test ./internal/arrows/
 package arrows

@@ -1,4 +1,4 @@
-// Package build says which tfrec this is.
+// Package build reports the version and the revision of tfrec.
 package build
 
 import "runtime/debug"
@@ -7,7 +7,7 @@ import "runtime/debug"
 // builds of one version write the same bytes whatever commit they come from.
 const Version = "0.1.0"
 
-// Tool is what a manifest names as its writer.
+// Tool is the name of the writer in manifests.
 const Tool = "tfrec " + Version
 
 // Revision returns the commit that the binary was built from with "+dirty" after it when the tree

@@ -25,7 +25,7 @@ type List struct {
 	lines []string // nil for a label map
 	// byID are the names by id of a label map, or of lines that all begin with another integer.
 	byID map[int64]string
-	// dense says that the integers of lines are 0 to N-1, or 1 to N.
+	// dense means that the integers of lines are 0 to N-1, or 1 to N.
 	dense bool
 }
 
@@ -33,7 +33,7 @@ type List struct {
 type Classes struct {
 	// Names are the names by id.
 	Names []string
-	// Synsets are the labels that the names stand for, by id; nil if they are the names.
+	// Synsets are the labels of the names, by id; nil if the labels are the names.
 	Synsets []string
 	// IDs are the ids of the labels, in their order.
 	IDs []int64
@@ -121,8 +121,8 @@ func (l *List) Numbered() []string {
 	return l.Names()
 }
 
-// Classes are the classes as annotations have them. The first line has id 1. Stated reports whether
-// the ids are those of a label map.
+// Classes returns the classes in the form that annotations have. The first line has id 1. stated
+// reports whether the list has the ids, as a label map does.
 func (l *List) Classes() (classes []annotation.Class, stated bool) {
 	if l.lines != nil {
 		return annotation.ClassesOf(l.lines), false
@@ -218,8 +218,8 @@ func (l *List) noID(digits string) error {
 	return &IDError{digits, fmt.Sprintf("%s has no class with the id %s", l.from, digits)}
 }
 
-// assign fills in the ids of the labels, given those of names. The function returns those of integers
-// that are no names; nil if these are none.
+// assign fills in the ids of the labels of, given the ids of names. integer returns the id of a
+// label that is an integer but not a name; nil if integers are not ids.
 func (l *List) assign(c *Classes, of []string, ids map[string]int64, integer func(digits string, id int64) (int64, error)) error {
 	var missing []string
 	var unknown error // of the first integer

@@ -11,7 +11,7 @@ import (
 
 // IDError is an integer that has no class in a list.
 type IDError struct {
-	// Digits are those of the integer.
+	// Digits are the digits of the integer.
 	Digits string
 	reason string
 }
@@ -19,9 +19,9 @@ type IDError struct {
 func (e *IDError) Error() string { return e.reason }
 
 // NumberIDs returns the ids of labels that are integers, with their digits as labels.IDs returns
-// them. In a label map, and if all lines begin with another integer, the classes have the ids that
-// are stated. In other lists a number that is a name has the id of its line, and any other is the
-// id itself. labels.Unlabelled stays what it is, if it is no name.
+// them. In a label map, and if each line begins with a different integer, the classes have the
+// stated ids. In other lists a number that is a name has the id of its line, and any other is the
+// id itself. labels.Unlabelled stays, unless it is a name.
 //
 // It is an *IDError if a label has no class, and another error if its class depends on how the list
 // is read.

@@ -14,13 +14,13 @@ type Meter struct {
 	machine reading
 }
 
-// reading is what /proc has, which takes a quarter of a millisecond to read.
+// reading is a reading of /proc, which takes a quarter of a millisecond.
 type reading struct {
 	busy, delayed           time.Duration
 	knowsBusy, knowsDelayed bool
 }
 
-// fresh is how old a reading may be.
+// fresh is the maximum age of a reading.
 const fresh = 25 * time.Millisecond
 
 // latest is the latest reading.

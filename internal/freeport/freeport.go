@@ -16,7 +16,7 @@ var (
 	tried atomic.Int32 // of ports
 )
 
-// Next returns a port of 127.0.0.1 that nobody listens on.
+// Next returns a free port of 127.0.0.1.
 func Next(t testing.TB) int {
 	t.Helper()
 	for {

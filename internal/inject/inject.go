@@ -1,4 +1,4 @@
-// Package inject makes operations on files fail, so that tests see what is left then.
+// Package inject makes operations on files fail, so that tests can check the files that remain.
 package inject
 
 import (

@@ -127,11 +127,11 @@ func (c *Cursor) Text() (text []byte, fault string) {
 	}
 }
 
-// escapes are the characters that may follow a backslash, and what they stand for.
+// escapes maps the characters that may follow a backslash to their meaning.
 var escapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
-// escape appends what an escape after its backslash stands for to scratch, and returns the position
-// after it; negative if it is not valid.
+// escape appends the meaning of an escape to scratch, given the position after its backslash, and
+// returns the position after it; negative if it is not valid.
 func (c *Cursor) escape(at int) int {
 	if at == len(c.Data) {
 		return -1
@@ -186,7 +186,7 @@ func (c *Cursor) hex(at int) (rune, int) {
 	return r, at + 4
 }
 
-// Unexpected says what is at the cursor instead of what is wanted.
+// Unexpected describes the text at the cursor and the text that is wanted.
 func (c *Cursor) Unexpected(want string) string {
 	return fmt.Sprintf("%s, want %s", Quoted(c.Data[c.At:]), want)
 }

@@ -9,8 +9,8 @@ import (
 	"io"
 )
 
-// Kind says what a text is by its start: "JSON lines" or "JSON" where it is objects or
-// lists, and "" for anything else. whole says that sample is all of it.
+// Kind returns the kind of a text by its start: "JSON lines" or "JSON" if it consists of objects or
+// lists, and "" for anything else. whole means that sample is the whole text.
 func Kind(sample []byte, whole bool) string {
 	sample = bytes.TrimSpace(sample)
 	if !bytes.HasPrefix(sample, []byte("{")) && !bytes.HasPrefix(sample, []byte("[")) {
@@ -35,8 +35,8 @@ func Kind(sample []byte, whole bool) string {
 	return "JSON"
 }
 
-// Compact is a JSON value on one line, with its members in sorted order. It is false
-// for what is not one JSON value.
+// Compact returns a JSON value on one line, with its members in sorted order. It returns false
+// unless raw is one JSON value.
 func Compact(raw []byte) (string, bool) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber() // in their original spelling

@@ -21,9 +21,10 @@ type Option struct {
 	Not bool
 	// Set parses a value and sets the field. Default: by the type of the field.
 	Set func(value string) error
-	// Words are the values that shells offer. Without Set, there are no others.
+	// Words are the values that shells offer. Without Set, other values are errors.
 	Words []string
-	// Many is how several values are given. Default: there is only one, or, of a []string, Repeated.
+	// Many is the way to give several values. Default: there is only one, or, of a []string,
+	// Repeated.
 	Many Many
 	// Bare is the value of the flag without one, if it may be given so.
 	Bare string
@@ -46,8 +47,8 @@ type Option struct {
 	As func() any
 	// Key is the key in manifests. Default: Flag, with _ for each -.
 	Key string
-	// Restore returns the values of the flag that give what is recorded of a set; none if the default
-	// does, or if only the caller can give them. Default: by the JSON type of the value.
+	// Restore returns the values of the flag for the recorded options of a set; none if the default
+	// applies, or if only the caller can give them. Default: by the JSON type of the value.
 	Restore func(recorded map[string]json.RawMessage) ([]string, error)
 	// RestoredBy is another flag that takes the values of Restore.
 	RestoredBy string
@@ -58,7 +59,7 @@ type Option struct {
 	field string // such as "LabelSpec.File"; see New
 }
 
-// Many is how several values of an option are given.
+// Many is the way to give several values of an option.
 type Many int
 
 // The ways to give several values.
@@ -93,8 +94,8 @@ func (o *Option) value() any {
 // Table has the options of a struct.
 type Table []Option
 
-// New returns the table of the options of the struct that root points to, including those of structs
-// within it.
+// New returns the table of the options of the struct that root points to, including the options of
+// structs within it.
 func New(root any, groups ...[]Option) Table {
 	t := Table(slices.Concat(groups...))
 	names := map[any]string{}

@@ -34,9 +34,9 @@ func (n Name) String() string {
 	return string(n)
 }
 
-// Word returns what the user of the command writes, such as "--overwrite" and "tfrec convert images".
-// The words of the options of conversions are known from [ForCommand] on. Other names are their own
-// words.
+// Word returns the name that the user of the command writes, such as "--overwrite" and "tfrec
+// convert images". The words of the options of conversions are known after [ForCommand]. Other
+// names are their own words.
 func (n Name) Word() string {
 	parts := strings.Split(string(n), with)
 	for i, p := range parts {
@@ -88,7 +88,8 @@ const (
 	commands
 )
 
-// command reports whether names are those of the command. From then on, that stays so.
+// command reports whether names are in the form of the command. From then on, the form does not
+// change.
 func command() bool {
 	if s := state.Load(); s != undecided {
 		return s == commands

@@ -1,11 +1,9 @@
-// Package printable keeps control characters that come from data and from file
-// names away from terminals: an ESC or a C1 control can move the cursor, rename the
-// window or answer on the user's behalf, and a bidirectional control can make text
-// read as something else.
+// Package printable keeps control characters that come from data and from file names away from
+// terminals: an ESC or a C1 control can move the cursor, rename the window or answer on the user's
+// behalf, and a bidirectional control can make text read as something else.
 //
-// Names go through [String] where they are put into a line of text. A [Writer]
-// stands in front of standard output and standard error, so that nothing else can
-// reach them.
+// Names go through [String] where they are put into a line of text. A [Writer] wraps standard
+// output and standard error, so that nothing else can reach them.
 package printable
 
 import (
@@ -78,7 +76,7 @@ type Writer struct {
 // NewWriter returns a Writer to w.
 func NewWriter(w io.Writer) *Writer { return &Writer{w: w} }
 
-// Unwrap returns what the Writer writes to.
+// Unwrap returns the underlying writer.
 func (w *Writer) Unwrap() io.Writer { return w.w }
 
 // Write writes p, but for bytes at its end that may begin a character: those come
@@ -101,7 +99,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Flush writes what is left of a character that never came whole.
+// Flush writes the rest of an incomplete character.
 func (w *Writer) Flush() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

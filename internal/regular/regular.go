@@ -1,7 +1,6 @@
-// Package regular opens regular files of the local file system, and refuses
-// everything else at once: opening a FIFO blocks until somebody writes to it, where
-// neither a context nor a signal can interrupt it, and a device such as /dev/zero
-// has no end.
+// Package regular opens regular files of the local file system, and returns an error at once for
+// everything else: opening a FIFO blocks until another process writes to it, where neither a
+// context nor a signal can interrupt it, and a device such as /dev/zero has no end.
 //
 //	f, err := regular.Open(path)
 //	data, err := regular.ReadFile(path, 1<<20)
@@ -16,11 +15,11 @@ import (
 	"os"
 )
 
-// ErrNotRegular says that a path names a FIFO, a device, a socket or a directory
-// where a regular file is wanted.
+// ErrNotRegular means that a path names a FIFO, a device, a socket or a directory where a regular
+// file is wanted.
 var ErrNotRegular = errors.New("not a regular file")
 
-// ErrTooLarge says that a file has more bytes than the caller takes.
+// ErrTooLarge means that a file has more bytes than the caller accepts.
 var ErrTooLarge = errors.New("larger than the limit")
 
 // Open opens a regular file for reading. Anything else is an error that unwraps to ErrNotRegular.
@@ -48,7 +47,7 @@ func Open(path string) (*os.File, error) {
 	return f, nil
 }
 
-// check returns an error that says what a file is if it is not regular.
+// check returns an error that names the kind of a file if it is not regular.
 func check(path string, mode fs.FileMode) error {
 	kind := "a special file"
 	switch {

@@ -1,5 +1,5 @@
-// Package safename makes the names of files and directories of any bytes, which every common system
-// takes as they are, and finds out what a directory was named after.
+// Package safename makes names of files and directories from any bytes that are valid on every
+// common system, and restores the original name of a directory.
 //
 //	safename.Of("a/b.jpg")             // a%2Fb.jpg
 //	safename.OfDirectory(".NET")       // %2ENET: what begins with a dot is hidden
@@ -19,16 +19,15 @@ import (
 	"github.com/tfrec/tfrec/internal/printable"
 )
 
-// maxName limits a name in bytes. File systems take 255 bytes or more; what is put after or into a
-// name (~2, .png) must fit as well.
+// maxName limits a name in bytes. File systems take 255 bytes or more; suffixes and insertions (~2,
+// .png) must fit as well.
 const maxName = 200
 
-// Of makes any bytes the name of one file or directory that every common
-// system takes as it is. What cannot stay is written as in URLs, %XX a byte:
+// Of makes any bytes the name of one file or directory that is valid on every common system. Other
+// parts are escaped as in URLs, %XX a byte:
 //
-//   - control characters, separators (/ \), the characters that Windows refuses
-//     (: * ? " < > |), those that turn the direction of writing or end a line,
-//     and bytes that are no UTF-8,
+//   - control characters, separators (/ \), the characters that Windows does not allow (: * ? " < >
+//     |), those that turn the direction of writing or end a line, and bytes that are not UTF-8,
 //   - names of dots alone, and a dot or a space at the end, which Windows drops,
 //   - the first letter of Windows' device names (nul.jpg becomes %6Eul.jpg),
 //   - a % that would look like one of these. The empty name becomes %_.
@@ -110,9 +109,8 @@ func isPort(s string) bool {
 	return n == len(s) && n > 0 && strings.ContainsRune("0123456789¹²³", r)
 }
 
-// shorten cuts a safe name to the limit, with a hash of what it was made of.
-// Names that look as if they had been cut are, too, so that they are different
-// from those that were.
+// shorten cuts a safe name to the limit, and adds a hash of the original name. Names that look as
+// if they had been cut get a hash too, so that they differ from names that were cut.
 func shorten(safe, name string) string {
 	stem, ext := CutExtension(safe)
 	if len(ext) > 16 {
@@ -129,7 +127,7 @@ func shorten(safe, name string) string {
 	return stem + "~" + hex.EncodeToString(sum[:]) + ext
 }
 
-// cutMark is how long the hash is with the ~ in front.
+// cutMark is the length of the hash with the ~ before it.
 const cutMark = 1 + 2*16
 
 func looksCut(stem string) bool {
@@ -175,8 +173,8 @@ func OfDirectory(name string) string {
 	return safe
 }
 
-// Original returns the name that OfDirectory made another one of. It reports false for what is its
-// own name, or was made by no one here.
+// Original returns the name from which OfDirectory made another one. It returns false if the name
+// is unchanged, or was not made by OfDirectory.
 func Original(directory string) (name string, ok bool) {
 	if directory == "%_" {
 		return "", true

@@ -1,11 +1,12 @@
 // Package spelling compares words, to suggest the one that was meant.
 package spelling
 
-// Longest is how many bytes a word may have to be compared: longer ones are not typing errors.
+// Longest is the maximum length of a word that is compared, in bytes: longer ones are not typing
+// errors.
 const Longest = 64
 
-// Distance is how many bytes must be inserted, removed or changed to turn a into b (V. I.
-// Levenshtein, 1965). It is Longest for words that are longer.
+// Distance returns the number of bytes that must be inserted, removed or changed to turn a into b
+// (V. I. Levenshtein, 1965). It returns Longest for words that are longer.
 func Distance(a, b string) int {
 	if len(a) > Longest || len(b) > Longest {
 		return Longest

@@ -11,11 +11,11 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// ErrShort says that a file ends before a range of it that is read.
+// ErrShort means that a file ends before the end of a range to read.
 var ErrShort = errors.New("the file is shorter than it was")
 
-// File is a file of text. It keeps nothing open between calls but what ReadRange reads in order, so
-// that any number of Files can be at hand. What is in an object store is read in the version that
+// File is a file of text. It keeps nothing open between calls but the file that ReadRange reads in
+// order, so that there may be any number of Files. Objects in a store are read in the version that
 // was opened. Its methods are safe for concurrent use, but see ReadRange.
 type File struct {
 	at          storage.Location
@@ -32,7 +32,7 @@ type File struct {
 	last   []byte       // what was read last from stream
 }
 
-// headSize is how much of a file's start Head returns.
+// headSize is the number of bytes from a file's start that Head returns.
 const headSize = 16
 
 // Open opens the file at path: a plain file, or one compressed with gzip or zstd, which its first
@@ -77,7 +77,7 @@ func (f *File) Version() string { return f.object.Version }
 // Head is the first bytes of the file as it is stored: at most 16.
 func (f *File) Head() []byte { return f.head }
 
-// Compression is what the file is compressed with.
+// Compression returns the compression of the file.
 func (f *File) Compression() Compression { return f.compression }
 
 // InOrder reports whether ReadRange is to be called by one goroutine, for one range after another:
@@ -165,8 +165,8 @@ func (f *File) readFile(ctx context.Context, buf []byte, offset int64) error {
 	return err
 }
 
-// readObject reads from a plain object, which stays open, so that what follows is
-// asked for ahead.
+// readObject reads from a plain object, which stays open, so that the bytes after the range are
+// requested ahead.
 func (f *File) readObject(ctx context.Context, buf []byte, offset int64) (err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -188,9 +188,9 @@ func (f *File) readObject(ctx context.Context, buf []byte, offset int64) (err er
 	return err
 }
 
-// readsUntil ends reads of in when ctx is done. The function that it returns is called
-// after them: if ctx was done by then, in is of no use to later calls, so drop is called
-// and the error is that of ctx.
+// readsUntil ends reads of in when ctx is done. The caller must call the returned function after
+// the reads: if ctx was done by then, later calls cannot use in, so it calls drop and sets the
+// error to the cause of ctx.
 func readsUntil(ctx context.Context, in storage.File, err *error, drop func()) (after func()) {
 	stop := context.AfterFunc(ctx, func() { in.SetReadDeadline(time.Unix(1, 0)) })
 	return func() {

@@ -25,7 +25,7 @@ const (
 // compressedBuffer is the size of reads of a gzip file.
 const compressedBuffer = 128 << 10
 
-// maxWindow bounds the memory that a zstd stream may ask for.
+// maxWindow is the maximum window of a zstd stream, which bounds its memory.
 const maxWindow = 128 << 20
 
 // compressionOf infers the compression from the first bytes of a file.
