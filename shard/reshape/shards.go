@@ -27,7 +27,8 @@ func (r *reshaping) openShard(t int, number int64) (*openShard, error) {
 	return &openShard{Writer: w, r: r, target: t, shard: number, labels: map[int64]int64{}}, nil
 }
 
-// add writes the records of a block from first up to, not including, behind; with their frames.
+// add writes the records of a block from first up to, not including, behind, whose frames are
+// given.
 func (o *openShard) add(b *block, first, behind int, frames []byte) error {
 	o.count(b, first, behind)
 	return o.WriteFrames(frames, b.sizes[first:behind])
