@@ -21,7 +21,7 @@ func Main() int {
 	return command.MainWith(engine())
 }
 
-// engine is what carries out conversions, and reshard.
+// engine returns the engine for conversions and reshard.
 func engine() *command.Engine {
 	return &command.Engine{Name: "tfrec-beam", Flags: addFlags, Check: checkFlags, Make: makeShards, Reshard: reshard}
 }

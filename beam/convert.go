@@ -20,12 +20,12 @@ func init() {
 	register.Function1x0(end)
 }
 
-// namespace is that of the counters.
+// namespace is the counters' namespace.
 const namespace = "tfrec"
 
-// The counters of a conversion, as runners show them. They count what the shards
-// hold that the pipeline was asked for, made or found in place; a runner that counts
-// attempts, not results, counts some twice.
+// The counters of a conversion, as runners show them. They count the contents of the shards that
+// the pipeline requested, made or found in place; a runner that counts attempts, not results,
+// counts some twice.
 var (
 	countShards  = sdk.NewCounter(namespace, "shards")
 	countSamples = sdk.NewCounter(namespace, "samples")
@@ -79,8 +79,7 @@ func pipeline(fn *shardMaker, numbers []int) *sdk.Pipeline {
 // end takes the name of a shard that was made.
 func end(string) {}
 
-// shardMaker makes shards by their numbers. What is exported of it travels to
-// workers.
+// shardMaker makes shards by their numbers. Its exported fields are sent to workers.
 type shardMaker struct {
 	Args []string // of the command, for command.JoinJob
 	Dir  string   // the driver's working directory, where relative paths begin
@@ -101,8 +100,8 @@ func (fn *shardMaker) StartBundle(ctx context.Context, _ func(string)) {
 	fn.bundle = newBundle(ctx, fn.job)
 }
 
-// ProcessElement asks for a shard, and emits the names of those that are made. It returns when most
-// of those that were asked for before are, so that there is always one to continue with.
+// ProcessElement starts to make a shard, and emits the names of shards that have been made. It
+// returns when there is a slot for the shard, so that one is always in progress.
 func (fn *shardMaker) ProcessElement(ctx context.Context, number int, emit func(string)) error {
 	err := fn.bundle.begin(number)
 	fn.bundle.report(ctx, emit)
@@ -116,8 +115,7 @@ func (fn *shardMaker) FinishBundle(ctx context.Context, emit func(string)) error
 	return err
 }
 
-// ahead is how many shards of a bundle are asked for before the first of them is
-// made.
+// ahead bounds the number of shards of a bundle in progress.
 const ahead = 4
 
 // bundle is the shards that a runner wants to have made together or not at all.
@@ -125,7 +123,7 @@ type bundle struct {
 	ctx    context.Context // of its goroutines
 	cancel context.CancelFunc
 	job    *sharedJob
-	slots  chan struct{} // a token for each shard that is asked for
+	slots  chan struct{} // a token for each shard in progress
 	active sync.WaitGroup
 
 	mu   sync.Mutex
@@ -139,8 +137,8 @@ func newBundle(ctx context.Context, job *sharedJob) *bundle {
 	return b
 }
 
-// begin asks for a shard when there is a slot. Once one has failed, it waits for those
-// under way and returns the error.
+// begin starts to make a shard when there is a slot. Once one has failed, it waits for those under
+// way and returns the error.
 func (b *bundle) begin(number int) error {
 	b.slots <- struct{}{}
 	if b.ctx.Err() != nil {
@@ -164,7 +162,7 @@ func (b *bundle) begin(number int) error {
 	return nil
 }
 
-// wait waits for all shards that were asked for.
+// wait waits for all shards in progress.
 func (b *bundle) wait() error {
 	b.active.Wait()
 	defer b.cancel()

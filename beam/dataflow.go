@@ -48,8 +48,8 @@ func onDataflow(ctx context.Context, p *sdk.Pipeline) (map[string]int64, error) 
 	}
 }
 
-// whyFailed returns the last error among a job's messages, or else err, which only says that the job
-// failed.
+// whyFailed returns the last error among a job's messages. Without one it returns err, which only
+// reports that the job failed.
 func whyFailed(ctx context.Context, result sdk.PipelineResult, err error) string {
 	if result == nil || result.JobID() == "" {
 		return err.Error()
@@ -66,8 +66,8 @@ func whyFailed(ctx context.Context, result sdk.PipelineResult, err error) string
 	return result.JobID() + ": " + list.JobMessages[len(list.JobMessages)-1].MessageText
 }
 
-// checkDataflow says what Dataflow cannot do, or would complain about only after the input has been
-// listed.
+// checkDataflow returns an error for settings that Dataflow does not support, or would reject only
+// after the input has been listed.
 func checkDataflow() error {
 	if e := environment(); e != "" && e != "docker" {
 		return fmt.Errorf("--environment_type %s: Dataflow runs workers in containers of its own", *jobopts.EnvironmentType)

@@ -12,10 +12,10 @@ import (
 	"google.golang.org/grpc/keepalive"
 )
 
-// A runner that has sent nothing for silence is pinged, and its worker ends if there is no answer
-// within patience: its machine may be lost, or its process may hold connections that it no longer
-// reads, as a task manager of Flink does once Beam's classes were unloaded with a job. gRPC servers
-// refuse clients that ping every five minutes or more often.
+// A runner that has sent nothing for silence is pinged, and its worker ends unless it answers
+// within patience: its machine may be lost, or its process may hold connections that it does not
+// read any more, as a task manager of Flink does once Beam's classes were unloaded with a job. gRPC
+// servers reject clients that ping every five minutes or more often.
 var (
 	silence  = 6 * time.Minute
 	patience = 30 * time.Second

@@ -12,8 +12,8 @@
 // are sent that number, the command's arguments and the plan's name. Once in the life of its
 // process, a worker plans again from the same input and compares its plan with the one in the
 // directory. Then it publishes shards there as a task of an array job does, and sends back only
-// counters. When the runner reports that the job is done, the driver completes the set from what is
-// in the directory, and that, not the runner's word, decides whether all shards exist.
+// counters. When the runner reports that the job is done, the driver completes the set from the
+// contents of the directory, and they, not the runner's word, decide whether all shards exist.
 //
 // So a runner may run a shard twice, even at the same time, or again after a failure: a published
 // shard that has the right fingerprint is kept. A runner that gives up leaves the finished shards

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// failure returns what the job's error came to.
+// failure returns the job's error with its cause.
 func (j *submitted) failure(err error) error {
 	if j.pool != nil && strings.Contains(err.Error(), "SDK worker disconnected") {
-		// The process is what failed.
+		// The process failed.
 		if end := j.pool.firstEnd(); end != nil {
 			err = end
 		}
@@ -20,10 +20,10 @@ func (j *submitted) failure(err error) error {
 func gaveUp(cause string) error { return errors.New("the runner gave up: " + cause) }
 
 var (
-	// link is what comes before a cause: of the job, of an error of the SDK, or of a Java exception.
-	// The traces of suppressed exceptions are indented.
+	// link matches the text before a cause: of the job, of an error of the SDK, or of a Java
+	// exception. The traces of suppressed exceptions are indented.
 	link = regexp.MustCompile(`(?m)\Ajob .* failed:$|\bcaused by:|^Caused by: `)
-	// exception is what begins a Java exception's text.
+	// exception matches the beginning of a Java exception's text.
 	exception = regexp.MustCompile(`^(?:[a-z_][\w$]*\.)+[A-Z][\w$]*: `)
 )
 
@@ -39,7 +39,7 @@ func rootCause(text string) string {
 		text = text[len(cut):]
 	}
 	text = strings.TrimSpace(text)
-	if strings.HasPrefix(text, "CANCELLED: ") { // so say job servers, of a connection; nobody has cancelled the job
+	if strings.HasPrefix(text, "CANCELLED: ") { // job servers report a broken connection like this; the job was not cancelled
 		text = "a worker died, or lost its connection (" + text + ")"
 	}
 	if strings.TrimSpace(more) != "" {

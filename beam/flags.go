@@ -33,7 +33,7 @@ var described = map[string]string{
 	"temp_location":      "`gs://...` where Dataflow keeps temporary files (default: tmp in the staging location)",
 }
 
-// leftOut are flags of the SDK that workers are started with, and those that would have nobody wait
+// leftOut are flags of the SDK for starting workers, and flags with which the driver would not wait
 // for the job, after which the set is made.
 var leftOut = []string{
 	"worker", "id", "logging_endpoint", "control_endpoint", "provision_endpoint", "semi_persist_dir", "options",
@@ -50,7 +50,7 @@ var forDataflow = []string{
 	"worker_harness_container_image", "worker_machine_type", "worker_region", "worker_zone", "zone",
 }
 
-// elsewhere are flags that Beam has in other languages, and what is to be done instead. In Java they
+// elsewhere are flags that Beam has in other languages, with the alternatives here. In Java they
 // are written differently (camel).
 var elsewhere = map[string]string{
 	"flink_master":           "Flink's job server is given that, as --flink-master; --endpoint is where the job server listens",
@@ -96,7 +96,7 @@ func (foreignFlag) String() string     { return "" }
 func (f foreignFlag) Set(string) error { return errors.New(f.instead) }
 func (foreignFlag) Type() string       { return "value" }
 
-// addFlags adds the SDK's flags to those of a verb. The verb's own win.
+// addFlags adds the SDK's flags to a verb's. The verb's own win.
 func addFlags(fs *pflag.FlagSet) {
 	flag.VisitAll(func(f *flag.Flag) {
 		if strings.HasPrefix(f.Name, "test.") || slices.Contains(leftOut, f.Name) || fs.Lookup(f.Name) != nil {
@@ -164,7 +164,7 @@ var known = map[string]string{
 	"dataflow": dataflow, "DataflowRunner": dataflow,
 }
 
-// way is how the runner that was asked for is reached.
+// way returns how to reach the selected runner.
 func way() string {
 	if *runners.Runner == "" {
 		return within
@@ -175,7 +175,7 @@ func way() string {
 // prismHere reports whether the pipeline runs on prism within this process.
 func prismHere() bool { return way() == within && *jobopts.Endpoint == "" }
 
-// checkFlags says what cannot be.
+// checkFlags returns an error for unsupported combinations of flags.
 func checkFlags() error {
 	if way() == dataflow {
 		return checkDataflow()
@@ -214,8 +214,8 @@ func environment() string { return strings.ToLower(*jobopts.EnvironmentType) }
 
 func isProcess() bool { return environment() == "process" }
 
-// processConfig is what --environment_config says about processes. Prism's in this process are this
-// program by default.
+// processConfig returns the configuration of processes in --environment_config. The default for
+// prism in this process is this program.
 func processConfig() (*pipepb.ProcessPayload, error) {
 	config := &pipepb.ProcessPayload{}
 	if *jobopts.EnvironmentConfig == "" && prismHere() {

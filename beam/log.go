@@ -13,7 +13,7 @@ import (
 // logs is --beam_log.
 var logs logLevel
 
-// logLevel is how much is logged: a level of slog and one, or nothing.
+// logLevel is the lowest level of slog to log, "off" or "".
 type logLevel string
 
 var levels = map[logLevel]slog.Level{
@@ -32,8 +32,8 @@ func (l *logLevel) Set(s string) error {
 	return nil
 }
 
-// quieten has the SDK, and prism within this process, log as --beam_log says: what a
-// run comes to, the command says itself.
+// quieten sets the log level of the SDK, and of prism within this process, to --beam_log: the
+// command itself reports the outcome of a run.
 func quieten() {
 	slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: levels[logs]})))
 	log.SetLogger(&log.Structural{})

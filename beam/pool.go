@@ -17,8 +17,7 @@ import (
 	"google.golang.org/grpc"
 )
 
-// workerPool starts workers as processes when a runner asks, by Beam's protocol for external
-// environments.
+// workerPool starts workers as processes for runners, by Beam's protocol for external environments.
 type workerPool struct {
 	fnpb.UnimplementedBeamFnExternalWorkerPoolServer
 	command string
@@ -61,7 +60,7 @@ func (p *workerPool) listen(address string) (err error) {
 // address is where the pool listens.
 func (p *workerPool) address() string { return p.listener.Addr().String() }
 
-// StartWorker starts a process, which asks the runner for everything but its name.
+// StartWorker starts a process, which gets everything but its name from the runner.
 func (p *workerPool) StartWorker(_ context.Context, r *fnpb.StartWorkerRequest) (*fnpb.StartWorkerResponse, error) {
 	if err := p.start(r); err != nil {
 		p.ended(err)
@@ -160,7 +159,7 @@ func (p *workerPool) close() {
 // defaultPool is where a pool listens: on the port of Beam's own pools, for this machine only.
 const defaultPool = "localhost:50000"
 
-// poolAddress returns where to listen if the arguments are those of a pool.
+// poolAddress returns the address to listen at if the arguments are for a pool.
 func poolAddress(args []string) (address string, is bool) {
 	if len(args) == 0 {
 		return "", false

@@ -84,7 +84,7 @@ func knock(ctx context.Context, address string) error {
 	return connection.Close()
 }
 
-// How long job servers have to answer, and how often they are asked for counters.
+// Timeouts of job servers, and the interval between requests for counters.
 const (
 	dialTime   = 20 * time.Second
 	cancelTime = 10 * time.Second
@@ -169,7 +169,7 @@ func workerProgram() (path string, done func(), err error) {
 		return *jobopts.WorkerBinary, func() {}, nil
 	}
 	if starts := strings.ToUpper(*jobopts.EnvironmentType); starts == "LOOPBACK" || starts == "PROCESS" || starts == "EXTERNAL" {
-		// Nobody wants it, but something has to be staged.
+		// It is not used, but a file has to be staged.
 		f, err := os.CreateTemp("", "tfrec-beam-*")
 		if err != nil {
 			return "", nil, err
@@ -257,7 +257,7 @@ func (j *submitted) cancel(ended <-chan error) {
 	}
 }
 
-// counts asks for the counters.
+// counts requests the counters.
 func (j *submitted) counts(ctx context.Context) (map[string]int64, error) {
 	response, err := j.server.GetJobMetrics(ctx, &jobpb.GetJobMetricsRequest{JobId: j.id})
 	if err != nil {

@@ -43,7 +43,7 @@ var jobs = struct {
 	of map[string]*sharedJob
 }{of: map[string]*sharedJob{}}
 
-// conversion names what a shard maker makes shards of.
+// conversion identifies the conversion that a shard maker works for.
 func (fn *shardMaker) conversion() string { return fn.Dir + "\x00" + strings.Join(fn.Args, "\x00") }
 
 // lend makes the driver's job the one of makers in this process.
@@ -62,9 +62,9 @@ func (fn *shardMaker) takeBack() {
 	delete(jobs.of, fn.conversion())
 }
 
-// shared returns the job that the maker is for. A worker's process plans it when it
-// first asks, and keeps it until it is asked for another plan of the same conversion,
-// as it may be after a run with a changed input.
+// shared returns the job that the maker is for. A worker's process plans it at the first call, and
+// keeps it until another plan of the same conversion is requested, for example after a run with a
+// changed input.
 func (fn *shardMaker) shared(ctx context.Context) (*sharedJob, error) {
 	jobs.Lock() // held while planning: all callers need the same plan
 	defer jobs.Unlock()

@@ -18,12 +18,12 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/util/grpcx"
 )
 
-// provisionEndpoint is where a process that a runner started itself
-// (--environment_type=PROCESS) asks for what it has to know. In a container, the SDK's
-// boot program asks, and starts this one with the answer.
+// provisionEndpoint is the source of configuration for a process that a runner started itself
+// (--environment_type=PROCESS). In a container, the SDK's boot program fetches the configuration
+// and passes it to this program.
 var provisionEndpoint = flag.String("provision_endpoint", "", "Provision endpoint (for workers).")
 
-// startedByRunner reports whether the arguments are those of a worker.
+// startedByRunner reports whether the arguments are for a worker.
 func startedByRunner(args []string) bool {
 	if len(args) == 0 {
 		return false
@@ -32,7 +32,7 @@ func startedByRunner(args []string) bool {
 	return strings.HasPrefix(args[0], "-") && (name == "worker" || name == "id" || name == "provision_endpoint")
 }
 
-// serve is what a worker does, until its runner hangs up, or cannot be reached.
+// serve runs a worker until its runner hangs up or cannot be reached.
 func serve(args []string) int {
 	err := flag.CommandLine.Parse(args)
 	// A terminal interrupts the driver, too, which stops its workers.
@@ -55,11 +55,11 @@ func serve(args []string) int {
 	return 0
 }
 
-// work asks what to do, as sdks/go/container/boot.go does in a container, and does it until the runner
-// hangs up. With --worker, the SDK would stay then until somebody ends the process (2.77.0), which a
-// pool whose runners use the same IDs cannot.
+// work fetches the configuration, as sdks/go/container/boot.go does in a container, and runs a
+// worker until the runner hangs up. With --worker, the SDK would then stay until the process is
+// killed (2.77.0), which a pool whose runners use the same IDs cannot do.
 func work(id string) error {
-	id = strings.Trim(id, "'") // prism quotes it, and there is no shell to undo that
+	id = strings.Trim(id, "'") // prism quotes it for a shell
 	ctx := grpcx.WriteWorkerID(context.Background(), id)
 	info, err := tools.ProvisionInfo(ctx, *provisionEndpoint)
 	if err != nil {
@@ -74,7 +74,7 @@ func work(id string) error {
 		return fmt.Errorf("options of the pipeline: %w", err)
 	}
 	runtime.GlobalOptions.Import(options.Options)
-	// What the runner does not say may be given as a flag.
+	// Endpoints that the runner does not state may be given as flags.
 	logging := cmp.Or(info.GetLoggingEndpoint().GetUrl(), flag.Lookup("logging_endpoint").Value.String())
 	control := cmp.Or(info.GetControlEndpoint().GetUrl(), flag.Lookup("control_endpoint").Value.String())
 	return harness.MainWithOptions(ctx, logging, control, harness.Options{

@@ -16,7 +16,7 @@ import (
 // MaxMember is the maximum size of a member that is read, in bytes.
 const MaxMember = 256 << 20
 
-// ErrFormat says that a file is not an archive.
+// ErrFormat means that a file is not an archive.
 var ErrFormat = errors.New("not an archive: want a tar file, plain or compressed with gzip or zstd, or a zip file")
 
 // others are how files of other formats begin, and their names.
@@ -34,10 +34,10 @@ func formatError(head []byte) error {
 	return ErrFormat
 }
 
-// errChanged says that an archive was replaced or written to since it was opened.
+// errChanged means that an archive was replaced or written to since it was opened.
 var errChanged = errors.New("the archive changed while it was read: start again")
 
-// errCut says that an archive ends early.
+// errCut means that an archive ends early.
 var errCut = errors.New("the archive is cut short")
 
 // Archive is an archive. It keeps no file open between calls, so any number of them can be in use.
@@ -53,7 +53,7 @@ type Archive struct {
 	entries     []*zip.File // of a zip, by position
 }
 
-// Kind is what a member is.
+// Kind is the kind of a member.
 type Kind int
 
 // The kinds of members.
@@ -71,7 +71,7 @@ type Member struct {
 	Kind Kind
 	// Size of the content in bytes, as the archive claims.
 	Size int64
-	// Fault says why the content cannot be read. It is empty if it can.
+	// Fault is the reason why the content cannot be read. It is empty if it can.
 	Fault string
 	// Position identifies the member for Read. Positions of members increase.
 	Position Position
@@ -162,7 +162,7 @@ func Open(ctx context.Context, at storage.Location, trustTimes bool) (*Archive, 
 // Path returns the archive's path as it was given.
 func (a *Archive) Path() string { return a.at.Path() }
 
-// Seekable reports whether members can be read by position: those of a compressed tar cannot.
+// Seekable reports whether members can be read by position. In a compressed tar they cannot.
 func (a *Archive) Seekable() bool { return a.compression == none }
 
 // Size of the file in bytes.
@@ -257,8 +257,8 @@ func (a *Archive) readAt(ctx context.Context, p []byte, offset int64) error {
 	return nil
 }
 
-// damaged returns the error for what is wrong at an offset of the archive; of a compressed one, of
-// its decompressed content.
+// damaged returns the error for a fault at an offset of the archive; of a compressed one, of its
+// decompressed content.
 func (a *Archive) damaged(offset int64, err error) error {
 	var system *fs.PathError
 	if errors.As(err, &system) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {

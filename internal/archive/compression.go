@@ -33,7 +33,7 @@ func compressionOf(head []byte) compression {
 const (
 	// compressedBuffer is the size of reads of a gzip file.
 	compressedBuffer = 128 << 10
-	// maxWindow bounds the memory that a zstd stream may ask for.
+	// maxWindow bounds the memory that a zstd stream may require.
 	maxWindow = 128 << 20
 	// A file may expand to maxRatio times its size, plus maxExpanded bytes. Beyond that it is
 	// made to exhaust resources: gzip cannot do more than 1032 times.

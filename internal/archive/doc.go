@@ -13,7 +13,7 @@
 // (stored or deflated members, zip64), on disk or in object stores. A compressed tar has no
 // positions: its members are read while it is walked.
 //
-// Archives are hostile input. Names, sizes and types are reported as the archive has them, and Key
-// and MaxMember say which are of use. What is wrong with an archive itself, such as a cut file or a
-// wrong checksum, is an error with its path and the offset.
+// Archives are hostile input. Names, sizes and types are reported as the archive has them; check
+// them with Key and MaxMember. A fault of an archive itself, such as a cut file or a wrong
+// checksum, is an error with its path and the offset.
 package archive

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Key returns the path, below the archive's root, that a member's name stands for: without a
-// leading "./", empty and dot elements. It is empty for the root itself. Names that could lead out
-// of a directory, on any system, are an error.
+// Key returns the path of a member below the archive's root: its name without a leading "./", empty
+// and dot elements. It is empty for the root itself. Names that could lead out of a directory, on
+// any system, are an error.
 func Key(name string) (string, error) {
 	switch {
 	case name == "":
@@ -36,5 +36,5 @@ func Key(name string) (string, error) {
 	return key, nil
 }
 
-// maxName is the maximum length of a name in bytes: that of paths on Linux.
+// maxName is the maximum length of a name in bytes, as of paths on Linux.
 const maxName = 4096

@@ -97,7 +97,7 @@ func (a *Archive) walkTar(ctx context.Context, in storage.File, visit func(*Memb
 	return a.onlyZeros(at)
 }
 
-// faultOf says why the content of a tar's file cannot be read.
+// faultOf returns the reason why the content of a tar's file cannot be read, or "".
 func faultOf(h *tar.Header) string {
 	sparse := h.Typeflag == tar.TypeGNUSparse
 	for key := range h.PAXRecords {
@@ -127,7 +127,7 @@ func (a *Archive) onlyZeros(rest *counter) error {
 	}
 }
 
-// counter counts what is read.
+// counter counts the bytes read.
 type counter struct {
 	ctx context.Context
 	r   io.Reader

@@ -20,8 +20,7 @@ import (
 // zipEnd is the signature of the record that ends a zip file.
 const zipEnd = "PK\x05\x06"
 
-// isZip reports whether the first bytes of a file are those of a zip: a member, or the end of an
-// empty one.
+// isZip reports whether a file begins like a zip: with a member, or with the end of an empty zip.
 func isZip(head []byte) bool {
 	return bytes.HasPrefix(head, []byte("PK\x03\x04")) || bytes.HasPrefix(head, []byte(zipEnd))
 }
@@ -136,7 +135,7 @@ func (a *Archive) walkZip(ctx context.Context, in io.ReaderAt, visit func(*Membe
 type ahead struct {
 	io.ReaderAt
 	at   int64
-	data []byte // at that offset
+	data []byte // the bytes from at on
 }
 
 func (r *ahead) ReadAt(p []byte, offset int64) (int, error) {
@@ -165,7 +164,7 @@ func (a *Archive) entryHead(f *zip.File, p []byte) (int, error) {
 	return n, err
 }
 
-// zipFault says why the content of a zip's member cannot be read.
+// zipFault returns the reason why the content of a zip's member cannot be read, or "".
 func zipFault(f *zip.File) string {
 	switch {
 	case f.Flags&1 != 0:

@@ -1,12 +1,11 @@
 // Package claim lets processes on many machines take turns with a directory of an object store,
-// which has no locks: each creates a small object of its own below the directory, checks for those
-// of others, and withdraws if there is one. Claims are renewed while they are held; those of a dead
-// process expire.
+// which has no locks: each creates a small object of its own below the directory, checks for other
+// processes' claims, and withdraws if there is one. Claims are renewed while they are held; the
+// claims of dead processes expire.
 //
-// It requires lists that are consistent with earlier writes, as those of the large clouds are: of
-// two processes that claim at the same time, at least one then sees the other. The age of a claim
-// is measured with the store's clock alone; the clock of this machine only measures durations.
-//
+// It requires a store whose lists reflect all earlier writes, like the large clouds: of two
+// processes that claim at the same time, at least one then sees the other. The age of a claim is
+// measured with the store's clock alone; the clock of this machine only measures durations.
 // No claim of this kind is perfect: a process may be suspended for minutes between its last check
 // of its claim and its next write. Users that need more publish with create-only names, and
 // compare.
@@ -30,25 +29,24 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// Renew is how often a claim is renewed, and Expire how old one is, by the store's
-// clock, when it is taken for a dead process's: what a run after a kill waits at most. A claim may
-// miss two renewals. Tests change them, before the first claim is taken.
+// Renew is the interval between renewals of a claim, and Expire the age, by the store's clock, at
+// which a claim is taken for a dead process's: a run after a kill waits at most that long. A claim
+// may miss two renewals. Tests change them before the first claim is taken.
 var (
 	Renew  = 4 * time.Second
 	Expire = 12 * time.Second
 )
 
-// ErrHeld says that a process that lives has a claim.
+// ErrHeld means that a live process has a claim.
 var ErrHeld = errors.New("claimed by another process")
 
-// ErrNotNeeded says that Options.Until has ended the wait for a claim.
+// ErrNotNeeded means that Options.Until has ended the wait for a claim.
 var ErrNotNeeded = errors.New("the claim is no longer needed")
 
-// ErrLost says that a claim is not there any more: somebody else took it for a dead
-// process's.
+// ErrLost means that another process has taken over a claim, since it took this one for dead.
 var ErrLost = errors.New("this process did not renew its claim in time, and another process took over")
 
-// Options say how a claim is taken.
+// Options are the options of Take.
 type Options struct {
 	// Shared claims go together; others are alone.
 	Shared bool
@@ -73,9 +71,9 @@ type Claim struct {
 	keeper sync.WaitGroup
 
 	turn    chan struct{}  // holds a token while the fields below are used, and during a renewal
-	fresh   time.Time      // before the last renewal was asked for
+	fresh   time.Time      // before the request of the last renewal
 	is      storage.Object // as it was last written
-	doubted bool           // somebody may have taken over: see settle
+	doubted bool           // another process may have taken over: see settle
 
 	cleared []storage.Object
 }
@@ -143,7 +141,8 @@ func (c *Claim) Check() error {
 	return fmt.Errorf("renew the claim %s: the store takes longer for that than a claim lasts", c.name)
 }
 
-// mostRenewals is how often Check renews a claim that is too old again by the time it is renewed.
+// mostRenewals bounds the renewals in a row by Check of a claim that is too old again by the time
+// it is renewed.
 const mostRenewals = 5
 
 // Release withdraws the claim. Where the store does not answer, it is left to expire.
@@ -190,16 +189,17 @@ func (c *Claim) keep() {
 	}
 }
 
-// keepFresh renews the claim, unless the store takes too long to answer: then the next tick asks
-// again, before the claim has expired. Check finds out whether that lasts. It is called with the turn.
+// keepFresh renews the claim, unless the store takes too long to answer: then the next tick tries
+// again before the claim has expired. Check finds out whether that lasts. The caller holds the
+// turn.
 func (c *Claim) keepFresh() {
 	ctx, cancel := context.WithTimeout(c.ctx, Expire/2)
 	defer cancel()
 	_ = c.renew(ctx)
 }
 
-// renew writes the claim again, if it is still there. If that is late, somebody may have removed it
-// between the two requests, and the claim is in doubt until settle. It is called with the turn.
+// renew writes the claim again, if it still exists. If that is late, it may have been removed
+// between the two requests, and the claim is in doubt until settle. The caller holds the turn.
 func (c *Claim) renew(ctx context.Context) error {
 	late := since(c.fresh) >= Expire/2
 	asked := time.Now()
@@ -221,9 +221,9 @@ func (c *Claim) renew(ctx context.Context) error {
 	return nil
 }
 
-// settle finds out whether a claim that was renewed late is still this process's alone. A rival that
-// has expired is no matter, and one that only tries sees this claim and withdraws; one that stays has
-// taken over. It is called with the turn.
+// settle finds out whether a claim that was renewed late still belongs to this process alone. A
+// rival that has expired does not matter, and one that only tries sees this claim and withdraws;
+// one that stays has taken over. The caller holds the turn.
 func (c *Claim) settle(ctx context.Context) error {
 	began := time.Now()
 	var staying map[string]bool
@@ -257,8 +257,8 @@ func (c *Claim) lose() error {
 	return ErrLost
 }
 
-// since is how long ago t was on this machine, the time included that it slept, which
-// the one clock counts and the other does not.
+// since returns the time since t on this machine. It includes time asleep, which only the wall
+// clock counts.
 func since(t time.Time) time.Duration {
 	now := time.Now()
 	return max(now.Sub(t), now.Round(0).Sub(t.Round(0)))

@@ -64,8 +64,8 @@ func rivals(ctx context.Context, s storage.Store, own string) (found []rival, no
 	return found, now, nil
 }
 
-// mostUnseen is how many claims in a row may be missing in a list that was asked for after them, as
-// when somebody removes them or a list is stale.
+// mostUnseen bounds the claims in a row that may be missing from a list requested after them,
+// because they were removed or the list is stale.
 const mostUnseen = 10
 
 // try claims, and withdraws if there is a rival that has not expired.
@@ -74,8 +74,8 @@ func (t *taking) try(ctx context.Context) (*Claim, error) {
 	asked := time.Now()
 	is, err := storage.Put(ctx, t.store, c.name, c.data, storage.CreateOptions{})
 	if errors.Is(err, fs.ErrExist) {
-		// Nobody else has the name, which is random: something between here and the store has made
-		// the request twice, and the second answer has arrived.
+		// The name is random, so no other process has it: the request was duplicated on the way to
+		// the store, and the second answer has arrived.
 		is, err = storage.Look(ctx, t.store, c.name)
 	}
 	if err != nil {
@@ -188,8 +188,8 @@ func (t *taking) wait(ctx context.Context) error {
 	}
 }
 
-// pause waits for a random and growing time, so that conflicting processes do not conflict again, and
-// hundreds do not ask all the time.
+// pause waits for a random and growing time, so that conflicting processes do not conflict again,
+// and hundreds do not send requests all the time.
 func (t *taking) pause(ctx context.Context) error {
 	longest := max(min(Renew/150<<min(t.rounds, 10), Renew/8), min(t.spread/64, Renew/2))
 	t.rounds++

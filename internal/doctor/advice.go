@@ -11,7 +11,7 @@ import (
 // advise returns what to change so that needed records per second arrive. Each line holds only if
 // the figures say so. one is the processor time of a record in seconds.
 func advise(r *Report, bound string, needed, one float64) (lines []string) {
-	// Verbs and options are for SET, which stands for the paths.
+	// Verbs and options are for SET, a placeholder for the paths.
 	add := func(format string, args ...any) {
 		lines = append(lines, strings.ReplaceAll(fmt.Sprintf(format, args...), "SET", r.Paths))
 	}
@@ -81,11 +81,11 @@ func advise(r *Report, bound string, needed, one float64) (lines []string) {
 	return lines
 }
 
-// larger is how many times the pixels that are wanted an image has to have for resizing it in
-// advance to be worth its while.
+// larger is the minimum ratio of an image's pixels to the wanted ones for resizing in advance to be
+// worthwhile.
 const larger = 1.5
 
-// shards is how many files let all processors read, with some to spare as they end.
+// shards returns the number of files with which all processors can read until the end.
 func (r *Report) shards() int { return max(16, 2*r.Cores) }
 
 // round formats a figure with three significant digits.

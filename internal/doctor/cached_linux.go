@@ -16,7 +16,7 @@ type cachedBytes struct {
 	unknown      bool
 }
 
-// drop asks the kernel to drop a file from its page cache, and counts what remains: pages that are
+// drop drops a file from the kernel's page cache, and counts the remaining pages: those that are
 // dirty or mapped.
 func (c *cachedBytes) drop(f storage.File) {
 	file, ok := f.(*os.File)

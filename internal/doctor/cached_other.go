@@ -4,7 +4,7 @@ package doctor
 
 import "github.com/tfrec/tfrec/internal/storage"
 
-// cachedBytes would say how much of the files is in memory, which only Linux tells.
+// cachedBytes would measure the share of the files in memory, which only Linux reports.
 type cachedBytes struct{}
 
 func (*cachedBytes) drop(storage.File) {}

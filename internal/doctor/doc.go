@@ -1,5 +1,5 @@
-// Package doctor measures what reading a set for training takes on this machine, and says what
-// bounds it and what to change: `tfrec doctor`.
+// Package doctor measures the speed of reading a set for training on this machine, and reports the
+// bottleneck and how to remove it: `tfrec doctor`.
 //
 //	report, err := doctor.Run(ctx, []string{"out"}, doctor.Options{Batch: 32, BatchTime: 50 * time.Millisecond})
 //	if err != nil {

@@ -2,26 +2,26 @@ package doctor
 
 import "slices"
 
-// Report is what was measured, and the verdict. It is the JSON of `tfrec doctor --json`.
+// Report has the measurements and the verdict. It is the JSON of `tfrec doctor --json`.
 type Report struct {
-	// Paths are what was measured, as words of a shell.
+	// Paths are the measured paths, as words of a shell.
 	Paths string `json:"paths"`
-	// Files and Bytes are those of the set, as stored.
+	// Files and Bytes are the number and stored size of the set's files.
 	Files int   `json:"files"`
 	Bytes int64 `json:"bytes"`
 	// Compression of the first file: none, gzip, zlib or zstd. Remote means an object store.
 	Compression string `json:"compression"`
 	Remote      bool   `json:"remote"`
-	// Memory is what this process and the page cache may use, in bytes.
+	// Memory is the memory available to this process and the page cache, in bytes.
 	Memory int64 `json:"memory"`
-	// SampleRecords were measured, with SampleBytes of data; StoredPerRecord is what a record takes
-	// in the files on average, in bytes.
+	// SampleRecords were measured, with SampleBytes of data; StoredPerRecord is the average size of
+	// a record in the files, in bytes.
 	SampleRecords   int64   `json:"sample_records"`
 	SampleBytes     int64   `json:"sample_bytes"`
 	StoredPerRecord float64 `json:"stored_bytes_per_record"`
 	// ImagePixels is the mean number of pixels of an image; 0 for sets without images.
 	ImagePixels float64 `json:"image_pixels"`
-	// Skipped is how many damaged records were found and left out, and Damage the first of them.
+	// Skipped is the number of damaged records that were omitted, and Damage the first of them.
 	Skipped int64    `json:"skipped"`
 	Damage  []string `json:"damage,omitempty"`
 	// Cores is GOMAXPROCS.
@@ -30,7 +30,7 @@ type Report struct {
 	// OtherLoad the number of processors that other processes kept busy; nil: unknown.
 	Cached    *float64 `json:"cached"`
 	OtherLoad *float64 `json:"other_load"`
-	// Batch records every BatchSeconds are what the model takes; Size is the side of its images.
+	// The model takes Batch records every BatchSeconds; Size is the side of its images.
 	Batch        int     `json:"batch"`
 	BatchSeconds float64 `json:"batch_s"`
 	Size         int     `json:"size"`
@@ -41,7 +41,7 @@ type Report struct {
 	Steps    []Step   `json:"steps"`
 	Pipeline Pipeline `json:"pipeline"`
 	Verdict  Verdict  `json:"verdict"`
-	// Notes say what to keep in mind about the figures.
+	// Notes are caveats about the figures.
 	Notes []string `json:"notes,omitempty"`
 }
 
@@ -59,8 +59,8 @@ const (
 // Step is the speed of one step alone.
 type Step struct {
 	Name string `json:"name"`
-	// One is the speed of one goroutine, and All that of Workers of them, in records per second;
-	// a MB are a million bytes, of records or, for storage, of files.
+	// One is the speed of one goroutine, and All the speed of Workers of them, in records per
+	// second; a MB is a million bytes, of records or, for storage, of files.
 	One     float64 `json:"records_per_s"`
 	OneMB   float64 `json:"mb_per_s"`
 	All     float64 `json:"all_records_per_s"`
@@ -75,7 +75,7 @@ type Step struct {
 type Pipeline struct {
 	RecordsPerSec float64 `json:"records_per_s"`
 	MBPerSec      float64 `json:"mb_per_s"`
-	// Bottleneck is what the reader says of it.
+	// Bottleneck is the bottleneck reported by the reader.
 	Bottleneck string `json:"bottleneck"`
 }
 

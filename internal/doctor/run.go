@@ -22,7 +22,7 @@ import (
 type Options struct {
 	// Batch is the number of records in a batch. Default: 32.
 	Batch int
-	// BatchTime is how long the model takes for a batch. Default: 50 ms.
+	// BatchTime is the time that the model takes for a batch. Default: 50 ms.
 	BatchTime time.Duration
 	// Size is the side of the images that the model takes, in pixels. Default: 224.
 	Size int
@@ -31,7 +31,7 @@ type Options struct {
 	Shuffle int
 	// Duration is about how long to measure. Default: 10 s.
 	Duration time.Duration
-	// Partial and Note are those of [reader.Options].
+	// Partial and Note are as in [reader.Options].
 	Partial bool
 	Note    func(sentence string)
 }
@@ -66,9 +66,9 @@ type run struct {
 	longest time.Duration // of one measurement
 }
 
-// Run measures the set that paths name. It reads the files but changes nothing; on Linux it asks
-// the operating system to drop them from its cache first. A set without a single intact record is
-// an error.
+// Run measures the set at paths. It reads the files but changes nothing; on Linux it first drops
+// them from the operating system's cache, as far as possible. A set without a single intact record
+// is an error.
 func Run(ctx context.Context, paths []string, o Options) (*Report, error) {
 	o.complete()
 	began, load := time.Now(), cpuload.Start()
@@ -155,7 +155,7 @@ func (r *run) measurePipeline() error {
 	return nil
 }
 
-// addNotes says what to keep in mind about the figures.
+// addNotes adds caveats about the figures.
 func (r *run) addNotes() {
 	p := r.report
 	note := func(format string, args ...any) { p.Notes = append(p.Notes, fmt.Sprintf(format, args...)) }

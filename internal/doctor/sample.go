@@ -22,8 +22,8 @@ type sample struct {
 	examples bool
 }
 
-// Limits of a sample. Time ends it only when it is large enough to stand for the set: the first records
-// of a store, or on a busy machine, can take longer than a measurement does.
+// Limits of a sample. The time limit applies only once the sample is large enough to represent the
+// set: the first records of a store, or on a busy machine, can take longer than a measurement does.
 const (
 	mostRecords  = 100_000
 	mostBytes    = 64 << 20
@@ -76,7 +76,8 @@ func (r *run) takeSample() error {
 
 var anyFrame = tfrecord.Framing{Checksum: tfrecord.ChecksumOff, MaxRecord: 1 << 40}
 
-// needOne fails if nothing is made of the first n records: repeated, that would never end.
+// needOne returns an error if all yields nothing for the first n records: repeated, that would
+// never end.
 func needOne[T any](r *run, n int, all func(reader.Pipe) iter.Seq2[T, error]) error {
 	for _, err := range all(r.someRecords(n)) {
 		return err
@@ -104,7 +105,7 @@ func (r *run) interleave() reader.Pipe {
 	return r.set.Interleave(min(mostFiles, len(r.set.Sources())), 1)
 }
 
-// looked is how many records are looked at for images.
+// looked is the number of records to search for images.
 const looked = 256
 
 // imagePixels returns the mean number of pixels of the images in the records; 0 if there are none.

@@ -17,7 +17,7 @@ func (w work) over(d time.Duration) speed {
 	return speed{float64(w.records) / s, float64(w.bytes) / s}
 }
 
-// work is what was done.
+// work counts completed work.
 type work struct{ records, bytes int64 }
 
 func (w *work) add(more work) {

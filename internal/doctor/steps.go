@@ -14,7 +14,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// compressedBytes is how much of a compressed file is decompressed.
+// compressedBytes bounds the bytes of a compressed file to decompress.
 const compressedBytes = 16 << 20
 
 // measureSource measures what turns files into records: decompression, framing and checksums.
@@ -168,7 +168,7 @@ func (r *run) cachedRecords(n int) reader.Pipe {
 	return r.someRecords(n).Cache(reader.CacheOptions{}).Repeat(-1)
 }
 
-// mostDecoded is how many images are decoded again and again.
+// mostDecoded bounds the images to decode repeatedly.
 const mostDecoded = 256
 
 // measureDecode decodes and resizes images into batches.

@@ -49,7 +49,7 @@ func (r *run) measureStorage() error {
 	return nil
 }
 
-// setStored completes the step of storage, when it is known what a record takes in the files.
+// setStored completes the step of storage once the stored size of a record is known.
 func (r *run) setStored(perRecord float64) {
 	r.report.StoredPerRecord = perRecord
 	s := &r.report.Steps[0]

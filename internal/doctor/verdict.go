@@ -5,21 +5,22 @@ import (
 	"math"
 )
 
-// Bounds beside the names of steps.
+// Bounds other than the steps.
 const (
-	Model      = "model"      // data are ready before the model asks for them
+	Model      = "model"      // data are ready before the model needs them
 	Files      = "files"      // fewer files than processors, each read by one goroutine
 	Processors = "processors" // no step takes most of the time
 	Reader     = "reader"     // the steps alone are much faster than all together,
 	Load       = "load"       // and other processes keep processors busy
 )
 
-// Verdict says what bounds training.
+// Verdict reports the bottleneck of training.
 type Verdict struct {
 	// Bound is the name of a step or one of the other bounds.
 	Bound string `json:"bound"`
-	// Needed is what the model takes and Supply what it can get, in records per second: the speed of
-	// the pipeline, or of its slowest step where that is less. Factor is Supply divided by Needed.
+	// Needed is the speed of the model and Supply the speed at which it can get records, in records
+	// per second: the speed of the pipeline, or of its slowest step where that is less. Factor is
+	// Supply divided by Needed.
 	Needed float64 `json:"needed_records_per_s"`
 	Supply float64 `json:"supply_records_per_s"`
 	Factor float64 `json:"factor"`
@@ -33,7 +34,7 @@ const (
 	mostShare = 0.5
 	// comfortable is the factor from which there is nothing to advise.
 	comfortable = 1.5
-	// unexplained is how much faster the steps alone may be than the pipeline.
+	// unexplained is the maximum ratio of the speed of the slowest step alone to the pipeline's.
 	unexplained = 2
 )
 
@@ -85,7 +86,7 @@ func Diagnose(r *Report) Verdict {
 	return v
 }
 
-// headroom is how many processors the data get per busy one.
+// headroom is the number of processors to provide for each one that the data keep busy.
 const headroom = 1.25
 
 // costs sets the shares, and returns the processor time that a record takes, in seconds: on one
