@@ -28,9 +28,9 @@
 //		Encode: convert.EncodeSpec{Format: convert.PNG},
 //	}
 //
-// Options and results are declared in the packages of the rooms that they belong to, with a comment for
-// each field: go doc -all of convert/internal/plan (Options, Summary), convert/internal/options
-// (ImageOptions) and convert/internal/tables (CSVOptions, TableOptions).
+// Options and results are declared in internal packages, with a comment for each field: see go doc
+// -all of convert/internal/plan (Options, Summary), convert/internal/options (ImageOptions) and
+// convert/internal/tables (CSVOptions, TableOptions).
 //
 // With [AnnotationSpec], records of images have objects with boxes, classes and masks, which move
 // with the pixels, in place of labels:
@@ -44,9 +44,9 @@
 // that has the same bytes on any machine and with any number of workers.
 //
 // A killed run leaves complete shards or none, and the next one with the same options makes the
-// rest. A run after a change of the input makes only the shards that the change affects. A run
-// whose options would make another set is refused unless [Options.Overwrite] is set, and one that
-// would remove more than half of a set's samples unless [Options.AllowShrink] is.
+// rest. A run after a change of the input makes only the shards that the change affects. Without
+// [Options.Overwrite] it is an error if the options would make another set, and without
+// [Options.AllowShrink] if a run would remove more than half of a set's samples.
 // [Options.DryRun] returns the [Plan] and writes nothing.
 //
 // # Unusable samples
@@ -59,5 +59,5 @@
 //
 // With [Options.Task] a run is one task of an array job: it makes its share of the shards, and
 // [Finalize] completes the set after the last one. An engine with a scheduler of its own uses a
-// [Job] ([BeginImages], [JoinImages]) and asks for shards by their numbers.
+// [Job] ([BeginImages], [JoinImages]) and requests shards by their numbers.
 package convert
