@@ -47,8 +47,8 @@ func Place(f *os.File, path string) error {
 	return SyncDir(filepath.Dir(path))
 }
 
-// Rename is Place for one of many files: its directory is left to be synced once
-// for all of them, by SyncDir, before anything else says that they are there.
+// Rename is Place for one of many files. It does not sync the directory: call SyncDir once for all
+// of them, before anything else refers to them.
 func Rename(f *os.File, path string) error {
 	if err := f.Chmod(Mode(0o666)); err != nil {
 		return err
@@ -73,9 +73,8 @@ func Discard(f *os.File) {
 	os.Remove(f.Name())
 }
 
-// MkdirAll makes a directory and those that lead to it, and syncs each directory
-// that one was made in: what is put into the new ones is as durable as their
-// names are.
+// MkdirAll creates a directory and its parents, and syncs each directory in which one was created,
+// so that new directories are as durable as files placed in them.
 func MkdirAll(path string, perm os.FileMode) error {
 	st, err := os.Stat(path)
 	switch {
@@ -107,7 +106,7 @@ func Mkdir(path string, perm os.FileMode) error {
 	return err
 }
 
-// CheckFolder says what is wrong with the directory that a file to be written at path would are in.
+// CheckDirectory returns an error unless the parent directory of path exists.
 func CheckDirectory(path string) error {
 	dir := filepath.Dir(path)
 	st, err := os.Stat(dir)
@@ -140,5 +139,5 @@ func SyncDir(dir string) error {
 	return nil
 }
 
-// ErrLocked says that another process holds the lock.
+// ErrLocked means that another process holds the lock.
 var ErrLocked = errors.New("locked by another process")

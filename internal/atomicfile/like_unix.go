@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// Like gives f the mode, the owner and the group of other. It reports false when
-// the process may not give files to that owner or group. Without the group, that
-// of f gets no more than everybody has.
+// Like gives f the mode, the owner and the group of other. It reports false if the process may not
+// give files to that owner or group. If f keeps its group, the group gets only the permissions that
+// all users have.
 func Like(f *os.File, other fs.FileInfo) (owned bool, err error) {
 	mode := other.Mode() & (fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky)
 	st, err := f.Stat()

@@ -15,5 +15,5 @@ var umask = func() os.FileMode {
 	return os.FileMode(mask)
 }()
 
-// Mode is what the system makes of the mode of a new file or directory.
+// Mode returns the mode of a new file or directory that is created with perm.
 func Mode(perm os.FileMode) os.FileMode { return perm &^ umask }

@@ -2,5 +2,5 @@ package atomicfile
 
 import "os"
 
-// Mode is what the system makes of the mode of a new file or directory.
+// Mode returns the mode of a new file or directory that is created with perm.
 func Mode(perm os.FileMode) os.FileMode { return perm }

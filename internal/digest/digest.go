@@ -1,5 +1,5 @@
-// Package digest hashes records and the values of features, so that what is equal can be found
-// without keeping it in memory.
+// Package digest hashes records and the values of features, so that equal ones can be found without
+// keeping them in memory.
 package digest
 
 import (
@@ -12,14 +12,14 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// Of returns the 128-bit XXH3 of a record, or of what stands for it. That any two of four billion
-// different records have the same hash has a probability of 2⁻⁶⁵.
+// Of returns the 128-bit XXH3 of a record or of its identity. The probability that any two of four
+// billion different records have the same hash is 2⁻⁶⁵.
 func Of(b []byte) Hash {
 	sum := xxh3.Hash128(b)
 	return Hash{sum.Hi, sum.Lo}
 }
 
-// Size is how many bytes Append appends.
+// Size is the number of bytes that Append appends.
 const Size = 16
 
 // Append appends the hash in an encoding that sorts as its number does.
@@ -33,9 +33,9 @@ func Parse(b []byte) Hash {
 	return Hash{binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:])}
 }
 
-// OfValue returns the hash of a feature's values, whichever way they are encoded. A missing
-// feature has the hash of an empty one. What is hashed is an encoding that no other values have: a
-// letter for the kind, then the values, those of variable length after their length.
+// OfValue returns the hash of a feature's values, whichever way they are encoded. A missing feature
+// has the hash of an empty one. The hashed encoding is unique to the values: a letter for the kind,
+// then the values, with the length before each value of variable length.
 func OfValue(f tfrecord.Feature) Hash {
 	kind := byte('n')
 	switch {
@@ -100,7 +100,7 @@ func (m Hash) Seeded(seed uint64, purpose string) uint64 {
 	return xxh3.HashSeed(b[:], xxh3.HashString(purpose))
 }
 
-// Hash is a 128-bit hash, or another value of that size which stands for a record.
+// Hash is a 128-bit hash, or another identity of a record of that size.
 type Hash struct{ Hi, Lo uint64 }
 
 // Compare orders hashes as their numbers.

@@ -1,5 +1,5 @@
-// Command dist builds what is handed out: for each platform an archive with
-// tfrec, a Python wheel that carries it, and checksums. It is `make dist`.
+// Command dist builds the distributions: for each platform an archive with tfrec, a Python wheel
+// that carries it, and checksums. It is `make dist`.
 //
 //	go run ./internal/dist -out dist -only linux/amd64
 //
@@ -25,8 +25,8 @@ import (
 // platform is one that tfrec is built for.
 type platform struct {
 	os, arch string
-	// wheel is what Python's packaging calls it: the oldest system on which a
-	// static binary of this Go runs.
+	// wheel is the platform in Python's packaging: the oldest system on which a static binary of
+	// this Go runs.
 	wheel string
 }
 

@@ -24,10 +24,9 @@ func (p platform) wheelName() string {
 	return fmt.Sprintf("tfrec-%s-py3-none-%s.whl", build.Version, p.wheel)
 }
 
-// writeWheel writes a wheel with the command among its scripts, which pip puts on
-// the PATH, a package that runs it, and the license. The format is that of
-// Python's binary distributions (PEP 427): a zip with metadata and a list of
-// hashes.
+// writeWheel writes a wheel with the command among its scripts, which pip puts on the PATH, a
+// package that runs it, and the license. The format is Python's for binary distributions (PEP 427):
+// a zip with metadata and a list of hashes.
 func (p platform) writeWheel(to string, command, license []byte) error {
 	info := fmt.Sprintf("tfrec-%s.dist-info/", build.Version)
 	files := []file{
@@ -41,7 +40,7 @@ func (p platform) writeWheel(to string, command, license []byte) error {
 	return writeZip(to, append(files, file{info + "RECORD", record(files, info+"RECORD"), 0o644}))
 }
 
-// metadata is what pip shows of the package.
+// metadata returns the package's metadata, which pip shows.
 func metadata() string {
 	return fmt.Sprintf(`Metadata-Version: 2.1
 Name: tfrec

@@ -7,14 +7,14 @@ import (
 	"sync"
 )
 
-// unknown is taken for a machine's memory where it cannot be asked for.
+// unknown is the assumed memory of a machine that does not report it.
 const unknown = 2 << 30
 
-// machine is ofMachine, asked once.
+// machine is ofMachine, called once.
 var machine = sync.OnceValue(ofMachine)
 
-// Limit returns how many bytes this process may use: what the machine or its control group has, and
-// GOMEMLIMIT where that is less. Where the machine cannot be asked it is 2 GiB.
+// Limit returns the number of bytes that this process may use: the memory of the machine or its
+// control group, or GOMEMLIMIT if that is less. If the machine's memory is unknown, it is 2 GiB.
 func Limit() int64 {
 	n := machine()
 	if n <= 0 {

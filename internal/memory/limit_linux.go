@@ -38,8 +38,8 @@ func ofMachine() int64 {
 		} else if fields[0] != "0" {
 			continue
 		}
-		// A group is subject to the limits of those above it. In a container the path may be that
-		// of the host, and the group itself at the root.
+		// A group is subject to the limits of its ancestors. In a container the path may be the
+		// host's, and the group itself at the root.
 		for dir := path.Clean("/" + fields[2]); ; dir = path.Dir(dir) {
 			if text, err := os.ReadFile(root + dir + "/" + file); err == nil {
 				n, _ := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64) // "max" is not a number

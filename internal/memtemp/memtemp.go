@@ -6,14 +6,13 @@ import (
 	"testing"
 )
 
-// leastRoom is how many bytes there must be in memory for tests to go there:
-// more than any package's tests write, and more than containers have unless
-// somebody gave them memory for that.
+// leastRoom is the minimum free space in memory, in bytes, for tests to use it: more than any
+// package's tests write, and more than containers have by default.
 const leastRoom = 2 << 30
 
-// Use has [os.TempDir], and testing's directories with it, are in memory from now on where the
-// system has a place with room for that. For TestMain, of tests that sync thousands of small files:
-// on a disk they would wait for that most of their time. What is in TMPDIR already stays.
+// Use moves [os.TempDir], and testing's directories with it, into memory if the system has a file
+// system there with enough room. It is for TestMain of tests that sync thousands of small files: on
+// a disk they would spend most of their time waiting. An existing TMPDIR is kept.
 func Use() {
 	if os.Getenv("TMPDIR") != "" {
 		return

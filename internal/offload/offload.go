@@ -11,9 +11,10 @@ import "github.com/tfrec/tfrec/internal/raster"
 
 // Task is an augment.Task as backends see it.
 type Task interface {
-	// Lower writes the task as a program of elementary operations. What it cannot express is a
-	// [NotLoweredError], and so is an invalid task: the CPU reports what is wrong with it. The
-	// program reads and writes the task's images; Lower sets the size and the memory of the result.
+	// Lower writes the task as a program of elementary operations. For tasks that have no such
+	// program it returns a [NotLoweredError], and also for invalid ones: the CPU reports their
+	// faults. The program reads and writes the task's images; Lower sets the size and the memory of
+	// the result.
 	Lower(p *raster.Program) error
 	// Decode decodes the task's JPEG with its codec, at its full size, and makes that the task's
 	// Image or Planes. It is for backends that do not decode the JPEG, and does nothing where the
@@ -24,9 +25,9 @@ type Task interface {
 // Of returns an *augment.Task as a backend sees it. It panics for any other type.
 var Of func(task any) Task
 
-// NotLoweredError says that only the CPU does a task.
+// NotLoweredError means that only the CPU supports a task.
 type NotLoweredError struct {
-	// What is a step's name, or a word for what is unusual about the image.
+	// What is a step's name, or a word for an unusual property of the image.
 	What string
 }
 

@@ -18,14 +18,14 @@ type Drained struct {
 	dropped int64 // bytes removed from the page cache
 }
 
-// CacheShare bounds how much of what is written stays in the page cache, so that a large conversion
-// does not evict what other processes read. Files share it. Nil is no bound.
+// CacheShare bounds the written bytes that stay in the page cache, so that a large conversion does
+// not evict files that other processes read. Files share it. Nil means no bound.
 type CacheShare struct {
 	left atomic.Int64
 }
 
-// NewCacheShare returns a share of n bytes. What is written beyond it leaves the page cache as soon
-// as it is on disk, where the system can do that (Linux).
+// NewCacheShare returns a share of n bytes. Bytes written beyond it leave the page cache as soon as
+// they are on disk, where the system supports that (Linux).
 func NewCacheShare(n int64) *CacheShare {
 	s := &CacheShare{}
 	s.left.Store(n)
@@ -38,7 +38,7 @@ func (s *CacheShare) take(n int64) bool { return s == nil || s.left.Add(-n) >= 0
 const (
 	// writeBack is the number of bytes between two requests for writeback.
 	writeBack = 8 << 20
-	// writeBackLag is how many bytes before the last request are given time to reach the disk.
+	// writeBackLag is the number of bytes before the last request that get time to reach the disk.
 	writeBackLag = 4 * writeBack
 	// largePage is the largest unit of the page cache, which leaves it as a whole or not at all.
 	largePage = 2 << 20

@@ -43,8 +43,8 @@ func (s *HashWriter) Write(p []byte) (int, error) {
 }
 
 // WriteLent is Write for p that must not change until done is called, from any goroutine: if other
-// files are being written, p may be hashed later, together with what is written to one of them. Sum
-// must be a hash of package crypto/sha256, and is complete after Finish.
+// files are being written, p may be hashed later, together with data for one of them. Sum must be a
+// hash of package crypto/sha256, and is complete after Finish.
 func (s *HashWriter) WriteLent(p []byte, done func()) (int, error) {
 	if s.Aside || !sha256pair.Together() {
 		defer done()

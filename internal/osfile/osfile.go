@@ -71,7 +71,7 @@ func Remove(ctx context.Context, path string) error {
 	return atomicfile.Remove(path)
 }
 
-// MakeOuterDir durably creates a directory beside shards, such as the one for their indexes. A
+// MakeOuterDir durably creates a directory next to shards, such as the one for their indexes. A
 // symbolic link at path is an error.
 func MakeOuterDir(ctx context.Context, path string) error {
 	if err := inject.Fault(ctx, "mkdir", path); err != nil {

@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// Budget bounds the bytes that are in use. What is larger than the whole budget is admitted alone.
-// Waiters are admitted in the order in which they came, so what is admitted must not wait for
-// anything that is not.
+// Budget bounds the bytes that are in use. A request larger than the whole budget is admitted
+// alone. Waiters are admitted in order, so holders must not wait for bytes that have not been
+// admitted.
 type Budget struct {
 	size int64
 	room *semaphore.Weighted
@@ -25,7 +25,8 @@ func (b *Budget) Acquire(ctx context.Context, n int64) error {
 	return b.room.Acquire(ctx, b.charge(n))
 }
 
-// TryAcquire is Acquire if there is room now and nobody waits for some. Otherwise it returns false.
+// TryAcquire is Acquire if there is room now and nothing else waits for it. Otherwise it returns
+// false.
 func (b *Budget) TryAcquire(n int64) bool { return b.room.TryAcquire(b.charge(n)) }
 
 // Release ends what Acquire of as many bytes began.
@@ -40,5 +41,5 @@ func (b *Budget) WaitIdle(ctx context.Context) error {
 	return nil
 }
 
-// charge is how much of the budget n bytes take.
+// charge returns the share of the budget for n bytes.
 func (b *Budget) charge(n int64) int64 { return max(0, min(n, b.size)) }

@@ -1,5 +1,5 @@
-// Package par is how goroutines share work: an ordered parallel map, a parallel loop, a budget of
-// bytes, a condition that contexts end, and a sleep that they cut short.
+// Package par coordinates goroutines: an ordered parallel map, a parallel loop, a budget of bytes,
+// a condition whose waits contexts end, and a sleep that they cut short.
 //
 // Map works on items in parallel and consumes them in order:
 //

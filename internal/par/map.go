@@ -6,18 +6,18 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Map has workers goroutines work on the items that produce gives, and hands them to consume in
-// the order in which they were given. give returns when a worker has taken the item; at most
-// window items wait for consume, besides the one that it has. produce and consume run in one
-// goroutine each, and Map returns when all goroutines have ended.
+// Map processes the items that produce gives in parallel, in workers goroutines, and passes them to
+// consume in the order in which they were given. give returns when a worker has taken the item; at
+// most window items wait for consume, in addition to its current one. produce and consume run in
+// one goroutine each, and Map returns when all goroutines have ended.
 //
 // The first error in the order of the items ends the map and is returned, so that it is the same
 // for any number of workers: an error of work or consume belongs to its item, and one of produce
 // comes after all items that were given. When ctx ends before the map does, the error is its cause
-// or what the functions make of that.
+// or an error of the functions.
 //
-// The context of work ends with the map. That of produce, and give with it, also ends when an item
-// fails, while those before it are still worked on and consumed.
+// The context of work ends with the map. The context of produce, and give with it, also ends when
+// an item fails, while earlier items are still worked on and consumed.
 func Map[T any](ctx context.Context, workers, window int, produce func(ctx context.Context, give func(T) error) error, work func(ctx context.Context, item T) error, consume func(T) error) error {
 	type slot struct {
 		item  T

@@ -8,19 +8,18 @@ import (
 
 // Row is a row in a bucket: what its owner has to know of it, and the position of its payload.
 type Row struct {
-	// Key and Number are what the owner sorts by.
+	// Key and Number are the owner's sort key.
 	Key    uint64
 	Number int64
 	// Tag and Flag are the owner's.
 	Tag  int64
 	Flag bool
-	// From and To are where the payload begins and ends in the bucket; only Parse
-	// fills them in.
+	// From and To are the bounds of the payload in the bucket; only Parse sets them.
 	From, To int
 }
 
-// A row begins with a byte of flags, the length of its payload, and those of key, number and tag
-// that are not zero, as varints.
+// A row begins with a byte of flags, the length of its payload, and its key, number and tag unless
+// they are zero, as varints.
 const (
 	hasFlag = 1 << iota
 	hasKey
@@ -84,7 +83,7 @@ func (b *Batch) End(bucket int, row Row, rest []byte) {
 	r.to = len(b.Data)
 }
 
-// byBucket returns the numbers of the rows, those of a bucket together and in order.
+// byBucket returns the numbers of the rows, grouped by bucket and otherwise in order.
 func (b *Batch) byBucket(buckets int) []int32 {
 	b.starts = slices.Grow(b.starts[:0], buckets+1)[:buckets+1]
 	clear(b.starts)

@@ -31,7 +31,7 @@ type Sorter struct {
 	mu   sync.Mutex
 	file File
 	runs []extent // in file
-	size int64    // of file, with what is being written
+	size int64    // of file, including writes in progress
 
 	// After Sort.
 	merge *merge      // of a Sorter with runs
@@ -80,7 +80,7 @@ func (s *Sorter) Add(rows []byte) error {
 	c := <-s.free
 	defer func() { s.free <- c }()
 	// A quarter of the memory is for rows: growing the chunks may take as much again, and the
-	// collector lets the heap grow to twice of what is held.
+	// collector lets the heap grow to twice the live memory.
 	most := s.memory / 4 / len(s.chunks)
 	for len(rows) > 0 {
 		row, n := cutRow(rows)

@@ -45,7 +45,7 @@ func (c *sortChunk) row(at uint32) []byte {
 }
 
 // Prefix returns the first eight bytes of a row, or of a key, as a number: numbers that differ have
-// the order of the rows. What a shorter row lacks counts as zero bytes.
+// the order of the rows. Shorter rows are padded with zero bytes.
 func Prefix(row []byte) uint64 {
 	if len(row) >= 8 {
 		return binary.BigEndian.Uint64(row)

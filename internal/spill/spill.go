@@ -25,10 +25,10 @@ type Spill struct {
 	block   int // size of the blocks that memory is taken in
 	least   int // bytes that an eviction writes, and that are free after it
 
-	// Locks are taken in this order: end, that of a bucket, mu.
+	// Locks are taken in this order: end, a bucket's, mu.
 	end  sync.Mutex
 	file File
-	size int64 // of file, with what is being written
+	size int64 // of file, including writes in progress
 	hand int   // the bucket that the next eviction begins with
 
 	mu    sync.Mutex
@@ -53,7 +53,7 @@ const (
 	// they would be too small to be worth it.
 	MaxBlock   = 64 << 10
 	LeastBlock = 1 << 10
-	// maxEvicted is how many bytes leave memory at a time.
+	// maxEvicted is the number of bytes to evict from memory at a time.
 	maxEvicted = 4 << 20
 	// worthWriting is a block that is worth a write of its own; others are joined.
 	worthWriting = 32 << 10

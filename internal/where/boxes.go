@@ -26,10 +26,10 @@ type box struct {
 	Crowd     bool    `expr:"crowd"`
 }
 
-// boxType is how expr calls the type.
+// boxType is expr's name for the type.
 const boxType = "where.box"
 
-// boxFields is what an error says of them.
+// boxFields describes them in errors.
 const boxFields = "a box has the floats xmin, ymin, xmax, ymax, width, height and area, as shares of the image, " +
 	"the int label, the string text, and difficult, truncated and crowd, which are true or false"
 
@@ -45,14 +45,14 @@ func haveBoxes(features []Feature) bool {
 
 // boxList is the boxes of a record, made when an expression comes to them.
 type boxList struct {
-	label, text bool // the expression asks for them
+	label, text bool // fields that the expression uses
 	source      *tfrecord.Features
 	made        bool
 	objects     objects.Objects
 	list        []box
 }
 
-// reset forgets the boxes, for those of another record.
+// reset replaces the boxes by another record's.
 func (b *boxList) reset(source *tfrecord.Features) { b.source, b.made = source, false }
 
 // boxValues is the function that the name boxes becomes.

@@ -24,7 +24,7 @@ type Expression struct {
 	machines sync.Pool
 }
 
-// Error is what is wrong with an expression, and where.
+// Error is a fault of an expression, with its position.
 type Error struct {
 	Expression string
 	Column     int // of the word at fault, in runes from 1
@@ -36,16 +36,16 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("column %d: %s\n  %s\n  %*s", e.Column, e.Message, e.Expression, e.Column, "^")
 }
 
-// allowed are the built-in functions: those that give the same result for the
-// same record. len is ours, since that of expr counts the runes of a string.
+// allowed are the built-in functions that give the same result for the same record. len is ours,
+// since expr's counts the runes of a string.
 var allowed = []string{
 	"all", "any", "none", "one", "count", "filter", "map", "sum", "min", "max", "mean", "median",
 	"abs", "ceil", "floor", "round", "int", "float", "string", "trim", "lower", "upper",
 	"hasPrefix", "hasSuffix", "indexOf", "first", "last", "bitand", "bitor", "bitxor", "bitnot", "bitshl", "bitshr",
 }
 
-// Words with a meaning of ours, and the functions that names of features
-// become, which nobody can write.
+// Words with a meaning of ours, and the functions that names of features become, which cannot occur
+// in an expression.
 const (
 	index        = "f"
 	hasFunction  = "has"
@@ -60,8 +60,8 @@ const (
 	boxesFeature  = "boxes feature"
 )
 
-// Compile checks an expression against the features that records have. What is
-// wrong with it is an [*Error].
+// Compile checks an expression against the features that records have. Faults of it are returned as
+// an [*Error].
 func Compile(expression string, features []Feature) (*Expression, error) {
 	// Errors have one line.
 	expression = strings.Map(func(r rune) rune {
@@ -111,7 +111,7 @@ func Compile(expression string, features []Feature) (*Expression, error) {
 	return x, nil
 }
 
-// explain turns an error of expr into one of ours; boxes says that the expression names them.
+// explain turns an error of expr into one of ours. boxes reports whether the expression uses boxes.
 func explain(expression string, err error, boxes bool) error {
 	var at *file.Error
 	if !errors.As(err, &at) {
@@ -152,8 +152,8 @@ type resolver struct {
 	declared declarations
 	named    []Feature
 	slots    map[int]int           // features in named by places in features
-	calls    map[*ast.CallNode]int // what stands for names, and the features' places
-	indexed  map[ast.Node]bool     // what stands for the name f, which may be about to be indexed
+	calls    map[*ast.CallNode]int // the calls for names, and the features' places
+	indexed  map[ast.Node]bool     // the nodes for the name f, which may be about to be indexed
 	err      *Error                // the first
 
 	boxed       bool // records have boxes

@@ -11,29 +11,27 @@
 //		keep, err := x.Match(ctx, &example.Features)
 //	}
 //
-// The language is that of github.com/expr-lang/expr: comparisons, && || !,
-// arithmetic, in, matches, any(list, # > 0), and so on, without what would make
-// a result depend on the time. It has no loops, so that it always ends. The work for a record is
-// bounded (meter.go): conditions on each value always fit, those on all pairs of values do for lists
-// of some 3,000.
+// The language is github.com/expr-lang/expr: comparisons, && || !, arithmetic, in, matches,
+// any(list, # > 0), and so on, but without features whose result depends on the time. Without
+// loops, it always ends. The work for a record is bounded (meter.go): conditions on each value
+// always fit, and conditions on all pairs of values fit for lists of some 3,000.
 //
-// A feature is named by its key, by what stands after the key's last slash when no other key ends
-// the same, or as f["any/key"]. Its type is
+// A feature is named by its key, by the part after the key's last slash if that is unique, or as
+// f["any/key"]. Its type is
 //
 //   - int, float or string when a record has one value of it; the string of a
 //     bytes feature is its bytes, whatever they are,
-//   - a list of these when a record may have any number; a list that a record
-//     lacks is empty. list("key") is one whatever the records have.
+//   - a list of these when a record may have any number; a list is empty for records without the
+//     feature. list("key") is a list in any case.
 //
 // boxes is the list of the boxes of a record of TensorFlow's Object Detection API (package
 // objects), each with xmin, ymin, xmax, ymax, width, height, area, label, text, difficult,
 // truncated and crowd: any(boxes, .text == "dog" && .area > 0.1). It is made when the expression
 // comes to it.
 //
-// A record that lacks a single value which the expression comes to does not
-// match: that is [ErrMissing], for the caller to count. has("key") asks first:
-// !has("width") || width > 200. && and || look at their right side only when
-// the left one leaves it open.
+// A record does not match if it has no value of a feature that the evaluation needs and that is not
+// a list: that is [ErrMissing], for the caller to count. has("key") checks first: !has("width") ||
+// width > 200. && and || evaluate their right side only when the left one leaves the result open.
 //
 // Floats are float32 in a record and are compared as float64, exactly: 0.1 as written here is not a
 // float32, so score == 0.1 is never true. Use < and >.

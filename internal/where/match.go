@@ -13,8 +13,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// ErrMissing says that a record lacks the value of a feature that the
-// expression came to: the record does not match.
+// ErrMissing means that a record does not have a value that the evaluation needed: the record does
+// not match.
 var ErrMissing = errors.New("the record lacks a value that the expression needs")
 
 // machine evaluates an expression.
@@ -23,7 +23,7 @@ type machine struct {
 	record record
 }
 
-// record is what an expression is evaluated for.
+// record is the input of an evaluation.
 type record struct {
 	features []Feature
 	values   []value // of each feature
@@ -31,7 +31,7 @@ type record struct {
 	budget   budget
 }
 
-// value is a feature of a record, and what the expression has of it: a list is made once, however
+// value is a feature of a record and its values for an expression: a list is made once, however
 // often it is named.
 type value struct {
 	feature tfrecord.Feature // of KindNone where the record has none

@@ -22,18 +22,18 @@ import (
 // baseSteps is the number of steps that any record gets, a second or two of work.
 const baseSteps = 10_000_000
 
-// errSteps says that a program took too many steps.
+// errSteps means that a program took too many steps.
 var errSteps = errors.New("predicates in predicates, such as any(v, any(w, ...)), are for short lists")
 
 // memoryMessage is the beginning of expr's error for lists with too many elements.
 const memoryMessage = "memory budget exceeded"
 
-// endedError says that the context has ended.
+// endedError means that the context has ended.
 type endedError struct{ cause error }
 
 func (e *endedError) Error() string { return e.cause.Error() }
 
-// budget is what an evaluation may still take.
+// budget holds the remaining resources of an evaluation.
 type budget struct {
 	ctx     context.Context
 	vm      *vm.VM
@@ -50,7 +50,7 @@ func (b *budget) reset(ctx context.Context, machine *vm.VM, steps int) {
 	machine.MemoryBudget = conf.DefaultMemoryBudget
 }
 
-// grow adds what the program gets for values that it names.
+// grow adds the program's allowance for values that it names.
 func (b *budget) grow(values, bytes int) {
 	b.steps += b.nodes * (values + bytes)
 	b.checked += b.nodes * (values + bytes)
@@ -111,7 +111,7 @@ func workOf(v any, most int) int {
 	return 1
 }
 
-// The names of the functions, which nobody can write.
+// The names of the functions. They cannot occur in an expression.
 const (
 	stepFunction = "count step"
 	meterPrefix  = "meter "

@@ -12,18 +12,18 @@ import (
 // Feature is a feature that an expression may name.
 type Feature struct {
 	Key string
-	// Kind of the values. With KindNone, of which nobody knows the kind, or
-	// which differs from record to record, only has(key) can be asked.
+	// Kind of the values. With KindNone, for features of unknown kind or whose kind differs from
+	// record to record, an expression can only use has(key).
 	Kind tfrecord.Kind
-	// List says that a record may have any number of values, not just one.
+	// List means that a record may have any number of values, not just one.
 	List bool
 }
 
-// names finds features by what an expression calls them.
+// names finds features by their names in an expression.
 type names struct {
 	features []Feature
 	byKey    map[string]int
-	byLast   map[string][]int // by what stands after the last slash
+	byLast   map[string][]int // by the part after the last slash
 }
 
 func newNames(features []Feature) *names {
@@ -36,8 +36,7 @@ func newNames(features []Feature) *names {
 	return n
 }
 
-// find returns the place of the feature in the list, or what is wrong with the
-// name.
+// find returns the index of the feature in the list, or an error for an unknown or ambiguous name.
 func (n *names) find(name string) (int, error) {
 	if i, ok := n.byKey[name]; ok {
 		return i, nil
@@ -52,10 +51,10 @@ func (n *names) find(name string) (int, error) {
 	}
 }
 
-// maxListed is how many keys an error lists.
+// maxListed bounds the keys that an error lists.
 const maxListed = 12
 
-// suggest says which names there are: those like name, else the first ones.
+// suggest lists names that are like name, else the first ones.
 func (n *names) suggest(name string) string {
 	var near, all []int
 	for i, f := range n.features {

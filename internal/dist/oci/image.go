@@ -16,7 +16,7 @@ import (
 	"golang.org/x/crypto/x509roots/fallback/bundle"
 )
 
-// nobody is the user of the images: not root, and by convention nobody's account.
+// nobody is the user of the images: not root, and by convention without an account.
 const nobody = "65532:65532"
 
 // epoch is the time of everything in an image: the same sources give the same bytes.
@@ -73,8 +73,8 @@ func (c command) image(binary []byte, p v1.Platform) (v1.Image, error) {
 	return mutate.ConfigFile(image, file)
 }
 
-// base is what all commands need. Go's TLS and other programs look for the roots at that path, so that
-// a deployment can mount its own.
+// base returns the files that all commands need. Go's TLS and other programs look for the roots at
+// that path, so that a deployment can mount its own.
 func base() []entry {
 	return []entry{
 		{"data/", 0o755, nil},
