@@ -2,7 +2,7 @@ package main
 
 import "slices"
 
-// cost is what one run of a job took, in seconds.
+// cost is the time of one run of a job, in seconds.
 type cost struct {
 	cpu     float64 // user and system, of all threads
 	elapsed float64

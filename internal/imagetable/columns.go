@@ -96,8 +96,8 @@ func (t *Table) withoutHeader(rows [][]string) error {
 	return nil
 }
 
-// pathColumn returns the column of paths under a header that does not tell: the one whose cells are
-// paths of images, or the only one besides that of labels; -1 if there is none.
+// pathColumn returns the column of paths under a header that does not name it: the one whose cells
+// are paths of images, or the only one other than the labels; -1 if there is none.
 func (t *Table) pathColumn(rows [][]string, label int) int {
 	if c := t.columnOf(rows, label); c >= 0 {
 		return c
@@ -108,9 +108,9 @@ func (t *Table) pathColumn(rows [][]string, label int) int {
 	return t.onlyOther(label, labelNames)
 }
 
-// onlyOther returns the only column besides the given one, those of features and those without a
-// name, such as the index of pandas, unless it has one of the names; -1 if there is none. In typed
-// tables columns have names that are known or given.
+// onlyOther returns the only column other than the given one, features, and columns without a name,
+// such as the index of pandas; -1 if there is none or its name is one of not. In typed tables
+// columns have names that are known or given.
 func (t *Table) onlyOther(column int, not []string) int {
 	if _, typed := t.src.(*typedTable); typed {
 		return -1
@@ -217,8 +217,8 @@ func (t *Table) unknown(what string, option optname.Name, guesses []string) erro
 		what, option, strings.Join(guesses, ", "), Quote(t.header))
 }
 
-// LabelColumn returns which of some columns holds labels: that of the name or, without one, the
-// first that Options.LabelColumn finds.
+// LabelColumn returns the index of the column of labels: the one with the given name or, without a
+// name, the first that Options.LabelColumn finds.
 func LabelColumn(columns []string, name string) (int, error) {
 	t := &Table{header: columns}
 	i, err := t.given("label", name)
@@ -230,8 +230,8 @@ func LabelColumn(columns []string, name string) (int, error) {
 	return i, err
 }
 
-// SplitColumns returns which of some columns hold splits: that of the name or, without one, those that
-// Options.SplitColumn finds.
+// SplitColumns returns the indexes of the columns of splits: the one with the given name or,
+// without a name, all that Options.SplitColumn finds.
 func SplitColumns(columns []string, name string) ([]int, error) {
 	t := &Table{header: columns}
 	i, err := t.given("split", name)
@@ -241,7 +241,8 @@ func SplitColumns(columns []string, name string) ([]int, error) {
 	return t.guessSplits(-1, -1), nil
 }
 
-// guessSplits returns the columns of splits by their names, besides those of paths and labels.
+// guessSplits returns the columns of splits by their names, without the columns of paths and
+// labels.
 func (t *Table) guessSplits(path, label int) (columns []int) {
 	for _, name := range splitNames {
 		if i := t.find(name); i >= 0 && i != path && i != label {

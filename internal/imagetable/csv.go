@@ -42,7 +42,7 @@ func (t *Table) openCSV(ctx context.Context, path string) error {
 	return c.inferKinds(ctx, t, path)
 }
 
-// options are those of csvscan for this table.
+// options returns csvscan's options for this table.
 func (c *csvTable) options(t *Table, delimiter byte) csvscan.Options {
 	return csvscan.Options{Delimiter: delimiter, MaxRow: maxRow, Comment: t.isComment}
 }
@@ -82,8 +82,8 @@ func (c *csvTable) open(ctx context.Context, t *Table, path string, delimiter by
 	return nil
 }
 
-// inferKinds finds the kinds of the features, and what is lost of them: it reads all rows if a kind
-// is not given, or may lose some.
+// inferKinds finds the kinds of the features and the values that they lose: it reads all rows if a
+// kind is not given, or may lose some.
 func (c *csvTable) inferKinds(ctx context.Context, t *Table, path string) error {
 	var scanned *csvscan.Table
 	for i, f := range t.o.Features {
@@ -163,7 +163,7 @@ func (t *Table) isComment(line []byte) bool {
 	return t.o.IsImage == nil || !t.o.IsImage(t.withSuffix(strings.TrimSpace(path)))
 }
 
-// Comments is how many lines before the first row were skipped, as they begin with #.
+// Comments returns the number of lines that begin with # and were skipped before the first row.
 func (t *Table) Comments() int64 {
 	if c, ok := t.src.(*csvTable); ok {
 		return c.src.Comments()
@@ -217,7 +217,7 @@ func (c *csvTable) rows(ctx context.Context, t *Table) iter.Seq2[Row, error] {
 	}
 }
 
-// tooLong says of a row that is too long what the limit here is, which no flag moves.
+// tooLong adds the limit, which no flag changes, to the error for a row that is too long.
 func tooLong(err error) error {
 	var e *csvscan.Error
 	if errors.As(err, &e) && errors.Is(err, csvscan.ErrRowTooLong) {
@@ -226,7 +226,7 @@ func tooLong(err error) error {
 	return err
 }
 
-// rowParser makes rows of what a tokenizer finds.
+// rowParser makes rows from a tokenizer's output.
 type rowParser struct {
 	t       *Table
 	c       *csvTable

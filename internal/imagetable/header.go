@@ -8,7 +8,7 @@ import (
 	"github.com/tfrec/tfrec/internal/csvscan"
 )
 
-// Header says how the first row of a table was taken.
+// Header is the interpretation of the first row of a table.
 type Header int
 
 // The ways to take the first row.
@@ -21,7 +21,7 @@ const (
 // Header returns how the first row was taken.
 func (t *Table) Header() Header { return t.found }
 
-// fewRows is how many rows show what the first row is.
+// fewRows is the number of rows to examine to interpret the first row.
 const fewRows = 200
 
 // isPath reports whether a cell is the path of an image: of one that is there, or by its name.
@@ -37,8 +37,8 @@ func (t *Table) like(cell string) bool {
 	return t.o.LikeImage != nil && cell != "" && t.o.LikeImage(cell)
 }
 
-// columnOf returns the column, besides one that is taken, with the paths of images in most rows: of
-// images that are there or, if there are none, by their looks; -1 if there is no such column.
+// columnOf returns the column, other than taken, with the paths of images in most rows: of existing
+// images or, if there are none, of images by their names; -1 without such a column.
 func (t *Table) columnOf(rows [][]string, taken int) int {
 	for _, is := range []func(string) bool{t.isImage, t.like} {
 		best, most := -1, 0

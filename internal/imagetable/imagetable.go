@@ -14,12 +14,12 @@
 //		use(row.Path, row.Labels)
 //	}
 //
-// A table is CSV with any usual delimiter, or a list with a path and a label
-// separated by spaces on each line; plain, or compressed with gzip or zstd. The
-// first row is a header if it names a column, or is unlike the rows below it; lines
-// before it that begin with # are comments. Tables without a header have the path in
-// the first column and the label in the second one, or the other way round if only
-// the second one has paths of images. Typed tables are those of package table.
+// A table is CSV with any usual delimiter, or a list with a path and a label separated by spaces on
+// each line; plain, or compressed with gzip or zstd. The first row is a header if it names a
+// column, or is unlike the rows below it; lines before it that begin with # are comments. Tables
+// without a header have the path in the first column and the label in the second one, or the other
+// way round if only the second one has paths of images. Typed tables are in the formats of package
+// table.
 package imagetable
 
 import (
@@ -42,8 +42,7 @@ const (
 	maxTable = 1 << 30
 )
 
-// Options say which columns of a table hold what. The zero value infers it from
-// the header.
+// Options select the columns of a table. The zero value infers them from the header.
 type Options struct {
 	// PathColumn and LabelColumn name columns of the header, in any case. Default:
 	// path, file, filename, file_name, image, image_path or id; and label, class,
@@ -52,9 +51,9 @@ type Options struct {
 	// SplitColumn names the column with the split of each image. Default: split, subset or
 	// partition, if there is one.
 	SplitColumn string
-	// NoSplits says that splits are not read.
+	// NoSplits disables reading of splits.
 	NoSplits bool
-	// NoLabels says that labels are not read.
+	// NoLabels disables reading of labels.
 	NoLabels bool
 	// Separator separates the labels of a row, which may have any number of them,
 	// also none. Default: a row has one label.
@@ -70,7 +69,7 @@ type Options struct {
 	// OpenTyped opens a file in a format of typed tables. It returns nil for others, which are
 	// text. Default: all are.
 	OpenTyped func(ctx context.Context, path string) (table.Source, error)
-	// Workers is how many goroutines infer kinds. Default: one a core.
+	// Workers is the number of goroutines that infer kinds. Default: one a core.
 	Workers int
 }
 
@@ -78,8 +77,8 @@ type Options struct {
 type Feature struct {
 	// Name is that in the header.
 	Name string
-	// Kind is what its values become. Default: the column's own, as package table
-	// or, for text, csvscan has it.
+	// Kind is the kind of its values. Default: the column's own, as package table or, for text,
+	// csvscan has it.
 	Kind table.Kind
 }
 
@@ -138,8 +137,8 @@ func (r *Row) Value(i int) (v *table.Values, first, end int, ok bool) {
 	return v, first, end, ok
 }
 
-// Cell returns where the values of a row are: from first up to, not including, end. It reports
-// whether the row has a value, or an empty list; an empty text is no value.
+// Cell returns the range of a row's values: from first up to, not including, end. It reports
+// whether the row has a value or an empty list. An empty text does not count as a value.
 func Cell(v *table.Values, row int) (first, end int, ok bool) {
 	if !has(v, row) {
 		return 0, 0, false
@@ -175,7 +174,7 @@ func Open(ctx context.Context, path string, o Options) (*Table, error) {
 	return t, nil
 }
 
-// Close releases what the table holds.
+// Close releases the table's resources.
 func (t *Table) Close() error { return t.src.close() }
 
 // Features returns the columns of Options.Features, in that order, with their kinds.
@@ -192,10 +191,10 @@ func (t *Table) Text() bool {
 	return text
 }
 
-// Account is what is lost of the columns that are features.
+// Account returns the account of values lost from the columns that are features.
 func (t *Table) Account() *account.Account { return &t.account }
 
-// Notes are sentences about what a user may not expect.
+// Notes returns sentences on surprising interpretations of the table.
 func (t *Table) Notes() []string { return t.notes }
 
 func (t *Table) withSuffix(path string) string {

@@ -224,7 +224,7 @@ func (c *typedTable) labelOf(row *Row, v *table.Values, i int) string {
 	return textOf(v, i)
 }
 
-// size is how many bytes the values of a row take.
+// size returns the size of a row's values in bytes.
 func (c *typedTable) size(row *Row, b *table.Batch) int {
 	n := 1
 	for i := range b.Columns {

@@ -1,5 +1,5 @@
-// Package imagetree knows what the names of files and directories mean in a
-// directory of images: which of them name splits, and which are hidden.
+// Package imagetree interprets the names of files and directories in a directory of images: which
+// of them name splits, and which are hidden.
 package imagetree
 
 import (
@@ -10,7 +10,8 @@ import (
 	"github.com/tfrec/tfrec/internal/naming"
 )
 
-// Extensions are those of the files of images, in lower case. The content decides the actual format.
+// Extensions are the usual extensions of images, in lower case. The content decides the actual
+// format.
 var Extensions = []string{".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".gif", ".bmp", ".webp", ".tif", ".tiff"}
 
 // IsImage reports whether a file has the extension of an image, in any case.
@@ -24,8 +25,8 @@ var imageDirectories = []string{"image", "images", "img", "imgs", "jpegimages", 
 // HoldsImages reports whether a directory of this name usually holds images of any class.
 func HoldsImages(dir string) bool { return slices.Contains(imageDirectories, strings.ToLower(dir)) }
 
-// Split returns the split that a directory's name stands for, in any case:
-// train, val or test. A year may follow, as in COCO's train2017. It is empty for other names.
+// Split returns the split that a directory is named after, in any case: train, val or test. A year
+// may follow, as in COCO's train2017. It is empty for other names.
 func Split(dir string) string {
 	const year = 4
 	if n := len(dir) - year; n > 0 && (strings.HasPrefix(dir[n:], "19") || strings.HasPrefix(dir[n:], "20")) && strings.Trim(dir[n:], "0123456789") == "" {
@@ -34,9 +35,9 @@ func Split(dir string) string {
 	return naming.KnownSplit(dir)
 }
 
-// SplitsOf returns the splits that directories next to each other stand for, "" for those that stand
-// for none: as Split does. If each has the name of another split in its name, as seg_train and
-// test_images have, they stand for these.
+// SplitsOf returns the splits of directories next to each other, "" for those without one, like
+// Split. If the names contain the names of different splits, as seg_train and test_images do, it
+// returns these.
 func SplitsOf(dirs []string) []string {
 	splits, loose := make([]string, len(dirs)), make([]string, len(dirs))
 	seen := map[string]bool{}

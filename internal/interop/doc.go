@@ -6,8 +6,8 @@
 //
 //	make interop
 //
-// judge.py is TensorFlow's side, one process for all tests that is asked with
-// a line of JSON; pypi.py is the side of the tfrecord package. images.py judges the samples of
-// batches of images, boxes.py the boxes of draws. regions.py asks pycocotools about regions and COCO
-// files. emitted.py runs the programs of `tfrec inspect --emit`.
+// judge.py is TensorFlow's side, one process for all tests that receives requests as lines of JSON;
+// pypi.py is the side of the tfrecord package. images.py judges the samples of batches of images,
+// boxes.py the boxes of draws. regions.py checks regions and COCO files with pycocotools.
+// emitted.py runs the programs of `tfrec inspect --emit`.
 package interop

@@ -28,7 +28,7 @@ type slot struct {
 // keyOf returns a number for a colour that is not 0.
 func keyOf(r, g, b uint8) uint32 { return 1<<24 | uint32(r)<<16 | uint32(g)<<8 | uint32(b) }
 
-// NewColors returns the colours of classes: that of class 0 first, each once, at most 256.
+// NewColors returns the colours of classes, beginning with class 0: each once, at most 256.
 func NewColors[C ~[3]uint8](colors []C) *Colors {
 	c := new(Colors)
 	for class, rgb := range colors {

@@ -11,10 +11,10 @@ import (
 	"github.com/tfrec/tfrec/internal/orientation"
 )
 
-// errKind is what Check says of images whose samples are not classes.
+// errKind is Check's error for images whose samples are not classes.
 var errKind = errors.New("store the classes in a PNG, grayscale with up to 8 bits a sample and no transparency, or with a palette")
 
-// Check reads the header of a mask. It is an error if data are no mask of w x h pixels: see
+// Check reads the header of a mask. It returns an error unless data is a mask of w x h pixels: see
 // [augment.Codec.DecodeMask].
 func Check(codec *augment.Codec, data []byte, w, h int) (augment.Info, error) {
 	info, err := codec.Stat(data)
@@ -50,16 +50,16 @@ func DecodeObject(codec *augment.Codec, dst *augment.Image, data []byte) error {
 	return nil
 }
 
-// Way is how masks become those of the image that was made of theirs. The zero value leaves them as
-// they are.
+// Way is the sequence of steps that adapts masks to a transformed image. The zero value leaves them
+// unchanged.
 type Way struct {
 	draw   augment.Draw
 	resize *augment.ResizeSpec
 }
 
 // NewWay returns the way of masks through the steps of an EXIF orientation of 1 to 8, a draw and a
-// resize, which may be nil: those of the image, by taking the nearest pixel. What is outside of the
-// image becomes fill.
+// resize, which may be nil: the image's steps, but taking the nearest pixel. Pixels outside of the
+// image become fill.
 func NewWay(exif int, draw augment.Draw, resize *augment.ResizeSpec, fill uint8) Way {
 	w := Way{draw: augment.Draw{Steps: slices.Concat(orientation.Steps(exif), draw.Mask(fill).Steps)}}
 	if resize != nil {
@@ -73,7 +73,7 @@ func NewWay(exif int, draw augment.Draw, resize *augment.ResizeSpec, fill uint8)
 // Stays reports whether masks stay as they are.
 func (w Way) Stays() bool { return len(w.draw.Steps) == 0 && w.resize == nil }
 
-// Begin sets what a task does to a mask, an image of one channel.
+// Begin sets up a task for a mask, an image of one channel.
 func (w Way) Begin(t *augment.Task, mask *augment.Image) {
 	t.Image, t.Draw, t.Resize = mask, w.draw, w.resize
 	t.Width, t.Height = mask.Width, mask.Height

@@ -31,15 +31,15 @@ const (
 
 // Keypoints are the points of the objects of a record.
 type Keypoints struct {
-	// Count is how many points each object has; 0 if the record has none.
+	// Count is the number of points of each object; 0 if the record has none.
 	Count int
 	// X and Y are shares of the stored image's width and height, Count for each object.
 	X, Y []float32
-	// Visibility is that of each point. Without a list in the record, points that are not finite are
-	// Unlabelled, and others Visible: Stated is then false.
+	// Visibility is the visibility of each point. Without a list in the record, points that are not
+	// finite are Unlabelled, and others Visible: Stated is then false.
 	Visibility []int64
 	Stated     bool
-	// Texts are the names of the points of all objects, or those of one; or there are none.
+	// Texts are the names of the points of all objects, or of one object; or there are none.
 	Texts [][]byte // they alias the record
 	// Num are the numbers of labelled points of the objects; or there are none.
 	Num []int64
@@ -92,8 +92,8 @@ func CheckKeypoints(f *tfrecord.Features, boxes int) (count int, err error) {
 	return count, err
 }
 
-// Parse replaces k by the points of a record with a number of boxes, reusing its memory. The error is
-// that of [CheckKeypoints]. Values are taken as they are.
+// Parse replaces k by the points of a record with a number of boxes, reusing its memory. It returns
+// the same errors as [CheckKeypoints]. Values are not changed.
 func (k *Keypoints) Parse(f *tfrecord.Features, boxes int) (err error) {
 	if k.Count, err = CheckKeypoints(f, boxes); err != nil {
 		return err

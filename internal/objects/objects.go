@@ -22,7 +22,7 @@ const (
 	KeyView      = "image/object/view"
 	KeyCrowd     = "image/object/is_crowd"
 	KeyArea      = "image/object/area"
-	KeyMask      = "image/object/mask" // PNGs of the stored size; what is not 0 is the object
+	KeyMask      = "image/object/mask" // PNGs of the stored size; nonzero pixels are the object
 	KeySourceID  = "image/source_id"
 	KeySHA256    = "image/key/sha256" // of the encoded image, in hexadecimal
 	// Semantic masks: a class a pixel.
@@ -38,8 +38,8 @@ type Axis struct{ Min, Max string }
 // Axes are the horizontal and the vertical axis.
 var Axes = [2]Axis{{KeyXMin, KeyXMax}, {KeyYMin, KeyYMax}}
 
-// Objects are the objects of a record. Lists that the record lacks are empty; the others have an
-// element an object.
+// Objects are the objects of a record. Lists that the record does not have are empty; the others
+// have an element an object.
 type Objects struct {
 	// Boxes are xmin, ymin, xmax and ymax.
 	Boxes                       [][4]float32
@@ -101,8 +101,8 @@ func Check(f *tfrecord.Features) (boxes int, err error) {
 	return boxes, nil
 }
 
-// Parse replaces o by the objects of a record, reusing its memory. The error is that of Check.
-// Values are taken as they are.
+// Parse replaces o by the objects of a record, reusing its memory. It returns the same errors as
+// Check. Values are not changed.
 func (o *Objects) Parse(f *tfrecord.Features) error {
 	n, err := Check(f)
 	if err != nil {

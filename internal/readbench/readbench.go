@@ -15,10 +15,10 @@ import (
 // Options configure the pipeline that [Run] runs: an interleave of up to 16 files, record by
 // record in tf.data's order, an optional cache and shuffle, and batches.
 type Options struct {
-	// Partial and Note are those of [reader.Options].
+	// Partial and Note are as in [reader.Options].
 	Partial bool
 	Note    func(sentence string)
-	// reader.SkipBad and OnSkip are those of [reader.Options].
+	// SkipBad and OnSkip are as in [reader.Options].
 	SkipBad reader.SkipBad
 	OnSkip  func(reader.Skipped)
 	// Parse parses the records into columns, see [reader.ColumnSpec].
@@ -37,19 +37,19 @@ type Options struct {
 	// Workers is the number of goroutines that work at the same time, per stage and in total.
 	// Default: chosen as it runs, up to GOMAXPROCS in total.
 	Workers int
-	// Memory is that of [reader.Options].
+	// Memory is as in [reader.Options].
 	Memory int64
-	// For is how long to run. Everything is read at least once, and then again until the time is
-	// up. Default: once.
+	// For is the minimum duration. Everything is read at least once, and then again until the time
+	// is up. Default: once.
 	For time.Duration
 	// Limit ends the run after that time also if not everything was read. Default: none.
 	Limit time.Duration
 }
 
-// Result is what [Run] measured. Its JSON form is `tfrec bench --json`.
+// Result has the measurements of [Run]. Its JSON form is `tfrec bench --json`.
 type Result struct {
-	// Records is how many were read: Passes whole passes over the set, and CutOff records of one
-	// more that the time limit cut off.
+	// Records is the number of records read: Passes whole passes over the set, and CutOff records
+	// of one more that the time limit cut off.
 	Records       int64   `json:"records"`
 	Passes        int64   `json:"passes"`
 	CutOff        int64   `json:"cut_off"`
@@ -57,7 +57,7 @@ type Result struct {
 	RecordsPerSec float64 `json:"records_per_s"`
 	// MBPerSec is of the records' data, uncompressed, in millions of bytes.
 	MBPerSec float64 `json:"mb_per_s"`
-	// Bottleneck is that of the [reader.Report].
+	// Bottleneck is the bottleneck in the [reader.Report].
 	Bottleneck string             `json:"bottleneck"`
 	Memory     reader.MemoryStats `json:"memory"`
 	Stages     []Stage            `json:"stages"`

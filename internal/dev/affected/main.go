@@ -3,8 +3,9 @@
 //
 //	go run ./internal/dev/affected [BASE]
 //
-// A change is what differs from the commit BASE in the working tree, untracked files included. The
-// default of BASE is HEAD or, in a clean tree, the commit before it. `make quick` tests these packages.
+// A change is the difference of the working tree, untracked files included, from the commit BASE.
+// The default of BASE is HEAD or, in a clean tree, the commit before it. `make quick` tests these
+// packages.
 package main
 
 import (
@@ -167,7 +168,7 @@ func (m *module) reached(files []string) []string {
 			case direct[q.ImportPath]:
 				hit = uses(q)
 			case strings.HasPrefix(dir, "cmd/") && strings.Contains(m.tests[p.ImportPath], dir):
-				// Its tests build this command, and reach what the command depends on.
+				// Its tests build this command, and so reach its dependencies.
 				hit = slices.ContainsFunc(m.deps[q.ImportPath], func(dep string) bool { return direct[dep] })
 			}
 		}

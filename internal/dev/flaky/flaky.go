@@ -186,7 +186,7 @@ func (f *flaky) test(ctx context.Context, p pkg, bin, kept string) (failures []*
 	return failures, nil
 }
 
-// values returns the failures of a package after some runs, those of the most times first.
+// values returns the failures of a package after some runs, the most frequent first.
 func values(byName map[string]*failure, runs int) (failures []*failure) {
 	for _, fl := range byName {
 		fl.of = runs

@@ -39,7 +39,7 @@ func Command(t testing.TB, name string, args ...string) *exec.Cmd {
 	c := exec.CommandContext(ctx, name, args...)
 	c.Cancel = func() error {
 		if c.Process.Signal(syscall.SIGQUIT) != nil {
-			return c.Process.Kill() // there are no such signals here
+			return c.Process.Kill() // the system has no such signals
 		}
 		time.AfterFunc(grace, func() { c.Process.Kill() })
 		return nil

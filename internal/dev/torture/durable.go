@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Durability says what of a run must survive a loss of power.
+// Durability specifies the parts of a run that must survive a loss of power.
 type Durability struct {
 	// Root is the directory, without symbolic links, that the run writes below.
 	Root string
@@ -17,14 +17,13 @@ type Durability struct {
 	// Ignore reports whether a path is of no value after the run: a lock, say, or a
 	// temporary file. Default: none is.
 	Ignore func(path string) bool
-	// Vouches reports whether a file of this name says that others are there, such as
-	// a manifest: before it gets its name all other names have to be durable.
-	// Default: none does.
+	// Vouches reports whether a file of this name refers to others, such as a manifest: before it
+	// gets its name all other names have to be durable. Default: none does.
 	Vouches func(path string) bool
 }
 
-// Check returns what is wrong with the order of syncs in a log: files that got a
-// name before their data were synced, and what was not synced at the end.
+// Check returns the faults in the order of syncs in a log: files that got a name before their data
+// were synced, and unsynced files and names at the end.
 func (d Durability) Check(log []byte) []string {
 	x := &disk{Durability: d, files: map[string]*inode{}, unsynced: map[string]string{}}
 	for _, path := range d.Before {
@@ -46,7 +45,7 @@ func (d Durability) Check(log []byte) []string {
 	return x.faults
 }
 
-// disk is what a run has changed.
+// disk models the changes of a run.
 type disk struct {
 	Durability
 	files    map[string]*inode // and directories, by path
@@ -69,7 +68,7 @@ func within(path, dir string) bool {
 
 func (x *disk) named(path, by string) { x.unsynced[path] = by }
 
-// apply does to the model what a call did to the disk.
+// apply applies the effect of a call on the disk to the model.
 func (x *disk) apply(c *call) {
 	if !c.ok {
 		return

@@ -124,7 +124,7 @@ func Need(t testing.TB) {
 type Trace struct {
 	// Calls names the system calls to trace. Default: those on files.
 	Calls []string
-	// Inject is what happens to a call, as after the colon of strace's --inject:
+	// Inject is the fault for a call, as after the colon of strace's --inject:
 	// "openat:error=EIO:when=3". Numbers count per thread. Default: nothing.
 	Inject string
 	// Path restricts tracing and injecting to calls on this path. Default: all.

@@ -1,10 +1,10 @@
-// Command imaging is what a Go program does with images that has neither libjpeg-turbo nor
-// tfrec: image/jpeg decodes, github.com/disintegration/imaging resizes, image/jpeg encodes.
+// Command imaging processes images with pure Go packages, without libjpeg-turbo or tfrec:
+// image/jpeg decodes, github.com/disintegration/imaging resizes, image/jpeg encodes.
 //
 //	imaging DIR WORKERS
 //
-// It brings every DIR/*/*.jpg, which is how peers.py lays its input out, to 224x224 JPEG of
-// quality 95, as peers.py has the others do, and drops the results.
+// It converts every DIR/*/*.jpg, the layout of peers.py's input, to a 224x224 JPEG of quality 95,
+// like the others in peers.py, and drops the results.
 package main
 
 import (
