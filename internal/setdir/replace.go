@@ -89,7 +89,7 @@ func (d *Dir) replacing(old []string) (*Journal, error) {
 }
 
 // staged returns the names of all staged files but the state of runs: manifests apart from others,
-// those of inner directories first.
+// the files of inner directories first.
 func (d *Dir) staged() (files, manifests []string, err error) {
 	stage := d.Join(StageDir)
 	err = filepath.WalkDir(stage, func(path string, entry fs.DirEntry, err error) error {
