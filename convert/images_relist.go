@@ -16,7 +16,7 @@ import (
 // such as a row without a label, each run finds anyway: these entries are renewed when the shard is
 // kept. So the ledger follows the input, and other words for a fault redo no shard.
 
-// entryKind tells apart the ledger entries of a key: of the sample, and of annotations.
+// entryKind distinguishes the ledger entries of a key: of the sample, and of annotations.
 type entryKind struct {
 	key        string
 	annotation bool

@@ -15,7 +15,8 @@ import (
 // hash128 is the hash of the content of an image or a mask; zero if it is not known.
 type hash128 [16]byte
 
-// parse sets the hash to what Input.Hash says; zero if that is not one.
+// parse sets the hash to the value of Input.Hash. It leaves the hash unchanged if text has another
+// length, and sets it to zero if text is not hexadecimal.
 func (h *hash128) parse(text []byte) {
 	if hex.DecodedLen(len(text)) != len(h) {
 		return

@@ -44,7 +44,8 @@ type Listing struct {
 	Colors      *annotations.Colors // of RGB masks; nil without a list of them
 }
 
-// RefuseLosses returns an error if something is left out that LabelSpec.Strict refuses to leave out.
+// RefuseLosses returns an error if something is left out that LabelSpec.Strict does not allow to be
+// left out.
 func (l *Listing) RefuseLosses(o *options.ImageOptions) error {
 	if !o.Labels.Strict {
 		return nil

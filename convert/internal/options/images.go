@@ -20,10 +20,10 @@ type ImageOptions struct {
 
 	// ArchiveFormat is the meaning of the members of archives. Default: AutoFormat.
 	ArchiveFormat ArchiveFormat
-	// ImageKey is the key of the feature that is the image in a source of TFRecords; it is stored as
-	// image/encoded. A source whose name does not tell that it holds records is one if it is given.
-	// Default: image/encoded. Of Parquet and Arrow files it is the column with the images: bytes, or
-	// structs of bytes and path. Default: the only column of such structs, or the one called image.
+	// ImageKey is the key of the feature with the image in a source of TFRecords; it is stored as
+	// image/encoded. If it is given, the source is read as TFRecords whatever its name. Default:
+	// image/encoded. Of Parquet and Arrow files it is the column with the images: bytes, or structs
+	// of bytes and path. Default: the only column of such structs, or the one called image.
 	ImageKey string
 	// Select chooses the files of the source that become samples. Default: all images.
 	Select SelectSpec
@@ -49,7 +49,7 @@ type ImageOptions struct {
 	// pixels.
 	Encode EncodeSpec
 
-	// Codec configures decoding, and which images are refused.
+	// Codec configures decoding, and the images that are rejected.
 	Codec augment.CodecOptions
 	// Memory bounds the total size of the images in progress, over all workers, in bytes: their
 	// files, pixels and records. Images that are requested ahead from a store count, and take up to

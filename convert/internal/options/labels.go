@@ -33,9 +33,9 @@ type LabelSpec struct {
 	// the order of the row, which may be empty; spaces around them do not count. A column of lists
 	// is not split. Default: one label a row.
 	Separator string
-	// Strict refuses a source of which images would be left out, such as those that File does not
-	// name, or in formats that are not read, and one with files that may state splits or labels and
-	// are not read. Default: they are in Summary.LeftOut.
+	// Strict makes it an error if images would be left out, such as those that File does not name,
+	// or in formats that are not read, or if files that may state splits or labels are not read.
+	// Default: they are in Summary.LeftOut.
 	Strict bool
 	// Classes is a file with the names of all labels, in the order of their ids, one a line. In a
 	// line "DIRECTORY name", with a space or a tab, DIRECTORY is the label in the source, and name

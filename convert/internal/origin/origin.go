@@ -91,7 +91,7 @@ func withPart(sum [16]byte, key string, part [16]byte) [16]byte {
 // MaxName is the maximum size in bytes of a name in a record or row that becomes the key of its image.
 const MaxName = 4096
 
-// MaxInput is the maximum size of an image file: most readers would refuse a record with a larger
+// MaxInput is the maximum size of an image file: most readers do not accept a record with a larger
 // one.
 const MaxInput = 1 << 30
 

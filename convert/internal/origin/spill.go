@@ -33,7 +33,7 @@ func (s *imageSpill) want(item int32) bool {
 	return true
 }
 
-// wants reports whether an item is to be spilled.
+// wants reports whether an item must be spilled.
 func (s *imageSpill) wants(item int32) bool { return s.offsets[item] != notSpilled }
 
 // open creates the file.

@@ -191,8 +191,8 @@ func (r agreed) executeTask(ctx context.Context) (*Summary, error) {
 	return r.summary(status, r.plan.id()), nil
 }
 
-// checkOptions refuses a task with other options than the set in the directory has, unless
-// that set was never finished and Replan abandons it.
+// checkOptions returns an error if the set in the directory has other options, unless it was never
+// finished and Replan abandons it.
 func (r agreed) checkOptions(before *Previous) error {
 	if before == nil {
 		return nil
@@ -227,7 +227,7 @@ func (r agreed) underWay() (bool, error) {
 	}
 	if before != nil && before.manifest != nil {
 		if err := r.checkOptions(before); err != nil {
-			return false, err // Replan would be refused
+			return false, err // Replan would not help
 		}
 	}
 	return false, fmt.Errorf("%s: tasks of another plan are running: %s; give the same input and options, another directory, or %s to discard that plan",
@@ -245,7 +245,7 @@ func (r agreed) stillPlanned() error {
 }
 
 // begin writes this run's plan unless that was already done. In a store it removes the manifest of
-// a finished set if shards are to be made.
+// a finished set if shards must be made.
 func (r agreed) begin(before *Previous, makes bool) error {
 	planned, err := r.underWay()
 	if err != nil {

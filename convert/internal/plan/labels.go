@@ -95,8 +95,8 @@ func (o *Options) nameIDs(ids []int64, digits []string, option optname.Name) []s
 }
 
 // WithoutMissing drops the spellings of a missing value in a CSV, NaN among them, from labels if all
-// others are integers, or there is none. Among names they are names, which a note says, with the
-// remedy.
+// others are integers, or if there are none. Among names they are names; a note then reports that,
+// with the remedy.
 func (o *Options) WithoutMissing(of []string, remedy string) []string {
 	at := slices.IndexFunc(of, csvscan.IsMissing)
 	if at < 0 {

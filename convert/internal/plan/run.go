@@ -52,8 +52,8 @@ type target struct {
 // destination is the directory of a set with its present contents.
 type destination struct {
 	dir *setdir.Dir
-	// stage is where shards are written if a whole set is to be replaced; nil if finished shards
-	// are renamed directly into dir.
+	// stage is where shards are written if a whole set will be replaced; nil if finished shards are
+	// renamed directly into dir.
 	stage      *setdir.Dir
 	overwrites bool      // the set in dir has other options, so that none of its shards is kept
 	before     *Previous // all that an earlier run named, whatever its options
@@ -138,9 +138,9 @@ func (r *run) execute(ctx context.Context, before *Previous) (*Summary, error) {
 	return sum, err
 }
 
-// reconcile decides whether this run can continue from the results of an earlier one, and returns them:
-// nil if that was made with other options and is to be replaced. An incomplete set is then removed.
-// It returns an error if replacing is not allowed.
+// reconcile decides whether this run can continue from the results of an earlier one, and returns
+// them: nil if they were made with other options and must be replaced. An incomplete set is then
+// removed. It returns an error if replacing is not allowed.
 func (r *run) reconcile(before *Previous) (*Previous, error) {
 	known := before // known to us: their files are not foreign
 	r.stageOver(before)

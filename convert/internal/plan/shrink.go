@@ -15,7 +15,7 @@ func (r *target) plannedSamples() (n int64) {
 	return n
 }
 
-// refuseUnexpected returns an error if another number of samples is planned than Options.Expect says.
+// refuseUnexpected returns an error if the number of planned samples is outside of Options.Expect.
 func (r *run) refuseUnexpected() error {
 	planned := r.plannedSamples()
 	if e := r.Expect; e != (Expected{}) && (planned < e.Min || planned > e.Max) {
@@ -25,8 +25,8 @@ func (r *run) refuseUnexpected() error {
 }
 
 // refuseShrink returns an error if the set that an earlier run left has more than twice the samples
-// that are planned now, with the same options: whoever lists a store through a broken proxy, or a
-// disk that is not mounted, does not want the set to follow.
+// that are planned now, with the same options: if a store is listed through a broken proxy, or a
+// disk is not mounted, the set must not shrink as well.
 func (r *run) refuseShrink(before *Previous) error {
 	if before == nil || r.AllowShrink || r.difference(before) != "" {
 		return nil

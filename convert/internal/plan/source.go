@@ -44,8 +44,8 @@ type Source interface {
 	// Outline returns the planned identity of a shard's samples, in a form that is the same on every
 	// machine.
 	Outline(shard int) []byte
-	// Recall returns what receives the inputs that are recorded for these shards; nil if they are of
-	// no use.
+	// Recall returns the receiver of the inputs that are recorded for these shards; nil if they are
+	// not needed.
 	Recall(shards []int) *setdir.Recall
 	// Known returns the identity of all of a shard's samples, in order, as in its pieces if it has these
 	// ledger entries, and the entries as they are now if the identity matches. It reads no more of the

@@ -82,10 +82,10 @@ func (l LeftOut) entry() account.Entry {
 // String describes the entry: "3 HEIC images not read: a.heic, b.heic and 1 more".
 func (l LeftOut) String() string { return l.entry().String() }
 
-// Noted reports whether a note of the run has said it, too.
+// Noted reports whether a note of the run has already mentioned it.
 func (l LeftOut) Noted() bool { return l.entry().Reason.Noted() }
 
-// Loses reports whether LabelSpec.Strict refuses to leave it out.
+// Loses reports whether it is an error with LabelSpec.Strict.
 func (l LeftOut) Loses() bool { return l.entry().Reason.Loses() }
 
 // LeftOutOf returns the entries of an account.

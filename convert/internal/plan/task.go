@@ -28,7 +28,7 @@ func (t *Task) check() error {
 	return nil
 }
 
-// scheduler describes how a scheduler tells tasks the index in their array job.
+// scheduler describes the variables in which a scheduler gives tasks the index in their array job.
 type scheduler struct {
 	name  string
 	index string // variable of the index

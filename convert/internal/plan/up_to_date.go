@@ -55,7 +55,7 @@ func (r *run) keepWhatIsUpToDate(ctx context.Context, p *Previous) error {
 }
 
 // allDone returns the state of staged shards, and of those in place; recall, if not nil, receives
-// their inputs. A set that is to be overwritten counts as one without shards.
+// their inputs. A set that will be overwritten counts as one without shards.
 func (r *destination) allDone(ctx context.Context, files []string, content bool, recall *setdir.Recall) (staged, placed []*setdir.Done, err error) {
 	staged = make([]*setdir.Done, len(files))
 	if r.stage != nil {

@@ -15,7 +15,7 @@ import (
 const MaxBytes = 64 << 20
 
 // mostFetched is the maximum number of images that are requested and not yet taken: enough for the
-// others to arrive while a refused request pauses.
+// others to arrive while a request that the store rejected pauses.
 func mostFetched() int { return 4 * storage.MostRequests() }
 
 // Fetcher reads images of a store in the order of their use.

@@ -101,7 +101,7 @@ type Column struct {
 	Narrowed bool
 	// Counts are the counts of values in a column of CSV; nil for other formats.
 	Counts *csvscan.Column
-	// KindNote is a note about a column that is stored as bytes although no option says so; "" for
-	// columns without surprises.
+	// KindNote is a note about a column that is stored as bytes although no option requests it; ""
+	// for columns without surprises.
 	KindNote string
 }

@@ -61,7 +61,7 @@ var magics = []struct {
 	{"\x93NUMPY", NPY}, {"PK\x03\x04", NPZ},
 }
 
-// openNumPy opens a file of one array or of several, which its content tells.
+// openNumPy opens a file of one array or of several, depending on its content.
 func openNumPy(ctx context.Context, path string, _ TextOptions) (table.Source, error) {
 	return npy.Open(ctx, storage.Parse(path))
 }
@@ -95,8 +95,8 @@ func detectAll(ctx context.Context, paths []string) (format Format, err error) {
 	return cmp.Or(format, CSV), nil
 }
 
-// Detect infers the format of a file from its content; "" if that is blank. What it does not
-// know is taken for CSV, whose reader refuses binary files by name.
+// Detect infers the format of a file from its content; "" if that is blank. Unknown formats count
+// as CSV, whose reader returns an error that names the format of binary files.
 func Detect(ctx context.Context, path string) (Format, error) {
 	f, err := textfile.Open(ctx, path)
 	if err != nil {

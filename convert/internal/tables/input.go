@@ -70,7 +70,7 @@ type tableInput struct {
 	columns  *tableColumns
 	planned  *tableSource     // nil before plan
 	now      func() time.Time // nil: time.Now
-	rescan   bool             // scans of earlier runs are of no use
+	rescan   bool             // scans of earlier runs cannot be used
 }
 
 // Shared implements plan.Input.

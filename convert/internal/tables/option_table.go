@@ -112,7 +112,7 @@ func (o *CSVOptions) orderRows() []option.Option {
 	}
 }
 
-// parseDelimiter parses a delimiter; 0 is to be detected.
+// parseDelimiter parses a delimiter; 0 means to detect it.
 func parseDelimiter(s string) (byte, error) {
 	switch s {
 	case "auto":

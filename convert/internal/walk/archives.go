@@ -84,7 +84,7 @@ func tryArchives(ctx context.Context, o *options.ImageOptions, src origin.Place)
 	return &a.Found, nil, nil
 }
 
-// explainOthers adds the members to the account that are not images and of no use otherwise.
+// explainOthers adds the members to the account that are not images and not used otherwise.
 func (a *archiveWalker) explainOthers() {
 	for key, image := range a.others.Unused() {
 		a.explainMember(key, image)

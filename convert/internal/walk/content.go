@@ -131,7 +131,7 @@ func (w *treeWalker) addOther(root storage.Location, f otherFile) error {
 	return nil
 }
 
-// headSize is the number of bytes that tell whether a file is an image.
+// headSize is the number of bytes in which an image is recognized.
 const headSize = 32
 
 // beginsImage reports whether the first bytes of a file are the beginning of an image.

@@ -82,8 +82,9 @@ func (w *walker) explain(r account.Reason, rel string) {
 	}
 }
 
-// explainByName adds a file that is counted to the account, for the reason that its name tells. The
-// globs leave it out; a file that may state splits or labels only if they exclude it.
+// explainByName adds a file that is counted to the account, with the reason that follows from its
+// name. Files that the globs leave out are not added; a file that may state splits or labels only
+// if the globs exclude it.
 func (w *walker) explainByName(rel string) {
 	if r := account.OfFile(rel); account.MayAnnotate(rel) && r != account.Metadata {
 		w.beside = append(w.beside, rel)
