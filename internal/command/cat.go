@@ -158,7 +158,7 @@ func (c *cat) all(ctx context.Context, notes io.Writer, paths []string) error {
 	return err
 }
 
-// start starts the pipeline where the options say.
+// start starts the pipeline at its beginning, or at the state in --resume.
 func (c *cat) start(ctx context.Context, pipe reader.Pipe) (*reader.Stream[reader.Record], error) {
 	if c.options.resume == "" {
 		return pipe.Start(ctx, reader.From{})

@@ -19,7 +19,7 @@ import (
 // every state that is saved.
 const maxCycle = 1024
 
-// readFlags are the flags that say in which order records are read.
+// readFlags are the flags for the order in which records are read.
 type readFlags struct {
 	shard, shuffle, skipBad string
 	cacheIn                 string
@@ -98,7 +98,7 @@ func (f *readFlags) complete(fs *pflag.FlagSet) error {
 	return nil
 }
 
-// cacheOptions returns what --cache says; nil without it.
+// cacheOptions returns the options for a --cache; nil without it.
 func cacheOptions(in string) *reader.CacheOptions {
 	switch in {
 	case "":

@@ -64,7 +64,7 @@ func (f *reshapeFlags) addShards(fs *pflag.FlagSet) {
 	cli.WorkersVar(fs, &o.Workers, "process `N` blocks of records at a time")
 }
 
-// note says a sentence.
+// note passes a sentence to Options.Note, if set.
 func (f *reshapeFlags) note(format string, args ...any) {
 	if f.options.Note != nil {
 		f.options.Note(fmt.Sprintf(format, args...))

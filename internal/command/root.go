@@ -102,9 +102,8 @@ KiB, MiB, GiB; as values of flags, 64MiB and 64MB are both understood.`,
 	return root
 }
 
-// refuseUnknownVerbs makes every command that only holds others answer a word
-// that it does not know with a usage error. The root alone, without any word,
-// shows the first verbs to know.
+// refuseUnknownVerbs makes every command that only holds others return a usage error for an unknown
+// verb. The root alone, without any word, shows the first verbs to know.
 func refuseUnknownVerbs(cmd *cobra.Command) {
 	for _, c := range cmd.Commands() {
 		refuseUnknownVerbs(c)

@@ -23,8 +23,8 @@ const Dash = "-"
 // ReadsStdin is the annotation of a command whose one PATH may be a dash.
 const ReadsStdin = "stdin"
 
-// HandleDashes has the commands that read streams take a dash for stdin, and all
-// others refuse it: none of them means a file of that name.
+// HandleDashes makes the commands that read streams accept a dash for stdin, and all others return
+// an error for it. A dash never means a file of that name.
 func HandleDashes(cmd *cobra.Command) {
 	for _, below := range cmd.Commands() {
 		HandleDashes(below)
@@ -79,7 +79,7 @@ func CheckDashes(cmd *cobra.Command, args []string) (err error) {
 	return UsageError("-: %s can use neither stdin nor stdout here; name a file or directory (./- for one of that name)", verb)
 }
 
-// DashError refuses a dash as the value of a flag that wants a file.
+// DashError returns the error for a dash as the value of a flag that wants a file.
 func DashError(flag string) error {
 	return UsageError("--%s -: it can be neither stdin nor stdout; name a file", flag)
 }

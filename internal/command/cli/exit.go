@@ -14,8 +14,8 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// Exit codes. A script may rely on them; interface.md of the design and every
-// command's help say the same.
+// Exit codes. A script may rely on them; interface.md of the design and every command's help list
+// the same.
 const (
 	ExitFine        = 0
 	ExitFailed      = 1
@@ -123,7 +123,7 @@ func Report(ctx context.Context, stderr io.Writer, cmd *cobra.Command, err error
 	}
 }
 
-// isStop reports whether an error says no more than that the context has ended.
+// isStop reports whether an error only means that the context has ended.
 func isStop(ctx context.Context, err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx))
 }

@@ -42,7 +42,7 @@ func foreignRemedy(err error) string {
 	return ForeignAdvice[other.Kind]
 }
 
-// PrintAdvice says, once for each kind, what to do with the files that hold no records.
+// PrintAdvice prints the advice for the files without records, once for each kind.
 func PrintAdvice(w io.Writer, faults []shard.Fault) {
 	var said []string
 	for _, f := range faults {

@@ -62,7 +62,7 @@ func NotesTo(stderr io.Writer) func(sentence string) {
 	return func(s string) { fmt.Fprintln(stderr, "note:", printable.String(s)) }
 }
 
-// JSONFlag reports whether the result is to be JSON.
+// JSONFlag reports whether the result must be JSON.
 func JSONFlag(cmd *cobra.Command) bool { return boolFlag(cmd, "json") }
 
 // QuietFlag reports whether progress and notes are unwanted.

@@ -16,8 +16,8 @@ import (
 
 const PartialFlag = "partial"
 
-// PartialVar adds --partial, for verbs that take sets. Their JSON then says
-// "partial": true (see PrintJSON).
+// PartialVar adds --partial, for verbs that take sets. Their JSON then has "partial": true (see
+// PrintJSON).
 func PartialVar(cmd *cobra.Command, partial *bool) {
 	cmd.Flags().BoolVar(partial, PartialFlag, false, "read the existing shards of a set that lacks some, or whose run has not completed, instead of refusing it")
 }
@@ -41,7 +41,7 @@ func WithoutRemedy(err error) error {
 // incompleteRemedy returns the advice for an incomplete set; empty for other errors.
 func incompleteRemedy(cmd *cobra.Command, err error) string {
 	var part *shard.IncompleteError
-	if !errors.As(err, &part) || part.Evidence == shard.ByRenames { // which says it itself
+	if !errors.As(err, &part) || part.Evidence == shard.ByRenames { // the error has the advice
 		return ""
 	}
 	var then []string

@@ -79,7 +79,7 @@ func ShowProgress(stderr io.Writer, g gauge, quiet bool) (stop func()) {
 	log := stderr
 	show, finish, every := func() { fmt.Fprintln(log, m.look(time.Now()).log()) }, func() {}, logEvery
 	if w, ok := stderr.(*printable.Writer); ok {
-		stderr = w.Unwrap() // a bar moves the cursor, and says nothing of the data
+		stderr = w.Unwrap() // a bar moves the cursor, and has no text from data
 	}
 	if f, ok := stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		show, finish = redrawn(f, m)

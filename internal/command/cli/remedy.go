@@ -17,8 +17,7 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// Remedy returns what to do about an error; empty if the error says so itself or the remedy is
-// unknown.
+// Remedy returns advice for an error; empty if the error contains it or the remedy is unknown.
 func Remedy(cmd *cobra.Command, err error) string {
 	var bad *convert.BadSamplesError
 	if errors.As(err, &bad) {

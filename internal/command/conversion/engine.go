@@ -76,7 +76,7 @@ func (e *Engine) AddFlags(fs *pflag.FlagSet) {
 // may be missing on an engine's machines.
 var notForEngines = []string{"task", "tasks", "replan", "gpu", "gpu-decode"}
 
-// Allows refuses flags that mean nothing with an engine.
+// Allows returns an error for flags that do not apply with an engine.
 func (e *Engine) Allows(cmd *cobra.Command) error {
 	for _, name := range notForEngines {
 		if f := cmd.Flag(name); f != nil && f.Changed && f.Value.String() != f.DefValue {

@@ -31,7 +31,7 @@ type gpuUse struct {
 	decode bool
 }
 
-// check refuses a GPU with nothing to do.
+// check returns an error for GPU flags without work for a GPU.
 func (u gpuUse) check(cmd *cobra.Command, o *convert.ImageOptions) error {
 	changed := cmd.Flags().Changed
 	if u.decode {

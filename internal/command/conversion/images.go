@@ -174,7 +174,7 @@ func isYAML(policy string) bool {
 	return ext == ".yaml" || ext == ".yml"
 }
 
-// checkImageFlags refuses flags that mean nothing without others.
+// checkImageFlags returns an error for flags that require others.
 func checkImageFlags(cmd *cobra.Command, o *convert.ImageOptions) error {
 	changed := cmd.Flags().Changed
 	if changed("multi-label") && o.Labels.Separator == "" {
