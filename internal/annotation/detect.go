@@ -161,12 +161,12 @@ func (d *Directory) head(ctx context.Context, file *File) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, lookAt))
 }
 
-// lookJSON tells LabelMe's files by the members of the object, as far as head goes.
+// lookJSON recognizes LabelMe's files by the members of the object, as far as head goes.
 func lookJSON(head []byte) string {
 	return lookMembers(head, "labelme", "shapes", "imagePath", "imageData")
 }
 
-// lookCOCO tells COCO's files in the same way.
+// lookCOCO recognizes COCO's files in the same way.
 func lookCOCO(head []byte) string {
 	return lookMembers(head, "coco", "images", "annotations", "categories")
 }

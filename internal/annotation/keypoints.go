@@ -26,7 +26,7 @@ type Keypoints struct {
 	Count int
 	// Names are the names of the points; nil if they are not known.
 	Names []string
-	// Flip has for each point the one that it is in a mirror image, if the annotations say so; nil
+	// Flip has for each point its counterpart in a mirror image, if the annotations have it; nil
 	// otherwise. Flip[Flip[i]] is i.
 	Flip []int
 }

@@ -114,7 +114,7 @@ func (p *parser) annotation(r *row, into *parsed) (fault string) {
 	return fault
 }
 
-// in says in which member a reason is, if there is one.
+// in adds the name of the member to a reason, if there is one.
 func in(member, reason string) string {
 	if reason == "" {
 		return ""

@@ -205,8 +205,8 @@ func (r *reader) size(im *annotation.Image, state *imageState, row *csvscan.Toke
 	return ""
 }
 
-// note keeps the first boxes that tell the unit of coordinates. A box of whole numbers from 0 to 1 can
-// be in pixels or in shares.
+// note keeps the first boxes that determine the unit of coordinates. A box of whole numbers from 0
+// to 1 can be in pixels or in shares.
 func (r *reader) note(line int64, b annotation.Box) {
 	to := &r.pixels
 	switch {

@@ -112,7 +112,7 @@ func addMasks(ctx context.Context, set *annotation.Set, dir string, o annotation
 	return fmt.Errorf("no PNG with the masks of objects is in %s: leave %s out to have boxes only", looked[0], optname.AnnotationSpecInstanceMasks)
 }
 
-// refuseMasks makes one fault of the masks of all objects of an image.
+// refuseMasks adds one fault for the masks of all objects of an image.
 func refuseMasks(im *annotation.Image, reason string) {
 	if len(im.Objects) == 0 {
 		return

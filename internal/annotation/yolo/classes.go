@@ -28,7 +28,7 @@ type list struct {
 	pose    pose // of the labels; the zero value without keypoints
 }
 
-// readClasses reads the list of the classes of a directory, and what it says of keypoints.
+// readClasses reads the list of the classes of a directory, and its description of keypoints.
 func readClasses(ctx context.Context, d *annotation.Directory, otherwise []string) (*list, error) {
 	found, err := d.ClassLists(ctx)
 	if err != nil {
