@@ -107,8 +107,8 @@ type ScanOptions struct {
 	Kinds map[string]Kind
 	// Distinct names a column whose different values are returned; "" for none.
 	Distinct string
-	// Wanted reports whether a column is going to be read. Of others, formats with a schema tell
-	// no more than its name, Kind, List and Unfit, and never read values. Default: all are.
+	// Wanted reports whether a column will be read. Of others, formats with a schema only return
+	// the name, Kind, List and Unfit, and never read values. Default: all will.
 	Wanted func(name string) bool
 }
 

@@ -256,7 +256,7 @@ func checkBuffers(meta, body []byte, views int) error {
 	if err != nil {
 		return err
 	}
-	// Each view has as many buffers more as this says.
+	// The number of additional buffers of each view.
 	counts, have, err := batch.vector(4, 8)
 	if at, _ := batch.field(4); at != 0 && have < views {
 		return fmt.Errorf("buffers of %d columns of views, of %d", have, views)

@@ -17,8 +17,8 @@ import (
 	"github.com/tfrec/tfrec/internal/table"
 )
 
-// File is a file that holds a table. It keeps nothing open, so that any number of them can be at
-// hand. It is safe for concurrent use.
+// File is a file that holds a table. It keeps nothing open, so there may be any number of them. It
+// is safe for concurrent use.
 type File struct {
 	at      storage.Location
 	size    int64
@@ -90,8 +90,8 @@ func (f *File) changed(err error) error {
 	return err
 }
 
-// Located puts the path before err, and before what err says of an object that was replaced that
-// the file has changed. It returns nil for nil, and ends of contexts as they are.
+// Located adds the path to err. An error about an object that was replaced becomes one about a
+// changed file. It returns nil for nil, and errors of ended contexts unchanged.
 func (f *File) Located(err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err

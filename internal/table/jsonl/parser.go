@@ -21,7 +21,7 @@ const suffixBase64 = ".base64"
 // column is the parser's state of a column.
 type column struct {
 	name  string
-	index int    // as sink says
+	index int    // the result of sink.column
 	row   uint64 // the last one that has it
 }
 
@@ -106,7 +106,7 @@ func (p *parser) parse(line []byte) (reason string) {
 	members, columns := p.count, len(p.columns)
 	reason = p.parseRow(line)
 	if reason != "" && (p.count > members || len(p.columns) > columns) {
-		p.root, p.columns, p.count = member{}, map[string]*column{}, 0 // good rows will tell again
+		p.root, p.columns, p.count = member{}, map[string]*column{}, 0 // good rows will add them again
 	}
 	return reason
 }

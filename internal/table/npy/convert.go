@@ -110,8 +110,8 @@ func (h *header) integer(raw []byte, order binary.ByteOrder) (int64, error) {
 	return n, nil
 }
 
-// appendText appends a fixed string without the zeros at its end, which NumPy does not tell from
-// padding.
+// appendText appends a fixed string without the zeros at its end, which cannot be distinguished
+// from padding in NumPy.
 func (h *header) appendText(v *table.Values, raw []byte, order binary.ByteOrder) error {
 	if len(v.Data) > maxBatch-len(raw) {
 		return errors.New("the strings of a batch take more than 2 GiB")

@@ -25,8 +25,8 @@ const suffix = ".npy"
 // maxArrays is the maximum number of arrays in a zip.
 const maxArrays = 1 << 16
 
-// Is reports whether a file with these first bytes (6 or more) is a .npy, or may be a .npz: a zip,
-// whose other kinds Open refuses.
+// Is reports whether a file with these first bytes (6 or more) is a .npy, or may be a .npz: a zip.
+// Open returns an error for other zips.
 func Is(head []byte) bool {
 	return strings.HasPrefix(string(head), magic) || isZip(head)
 }

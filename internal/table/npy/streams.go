@@ -45,8 +45,8 @@ func (t *streams) close() error {
 	return t.file.Close()
 }
 
-// until ends reads when ctx is done, until the function that it returns is called. That reports
-// whether the streams are of no use any more.
+// until ends reads when ctx is done, until the returned function is called. That function reports
+// whether the streams can no longer be used.
 func (t *streams) until(ctx context.Context) (after func() (broken bool)) {
 	stop := context.AfterFunc(ctx, func() { t.file.SetReadDeadline(time.Unix(1, 0)) })
 	return func() bool { return !stop() }

@@ -93,7 +93,7 @@ func parsePageHeader(b []byte) (pageHeader, int, error) {
 	return h, t.pos, t.err
 }
 
-// check refuses a header whose numbers cannot be.
+// check returns an error for a header with invalid numbers.
 func (h *pageHeader) check(left int64) error {
 	switch {
 	case h.kind < pageData || h.kind > pageDataV2:
@@ -120,7 +120,7 @@ func (h *pageHeader) verify(page []byte) error {
 	return nil
 }
 
-// window reads ranges of a column from a file, with what follows at hand.
+// window reads ranges of a column from a file, with read-ahead.
 type window struct {
 	r     io.ReaderAt
 	end   int64 // of the column

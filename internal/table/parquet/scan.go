@@ -45,9 +45,9 @@ func (f *finding) before(row, rows int64) int64 {
 	return from.bytes + int64(float64(to.bytes-from.bytes)*(float64(row-from.row)/float64(to.row-from.row)))
 }
 
-// Scan finds columns and chunks. It decodes the columns of which the footer does not say enough:
-// lists, for their lengths, text, which must be UTF-8, optional columns whose nulls are not counted,
-// bytes in dictionaries of unknown size, and ScanOptions.Distinct.
+// Scan finds columns and chunks. It decodes the columns for which the footer is not sufficient:
+// lists, for their lengths, text, which must be UTF-8, optional columns whose nulls are not
+// counted, bytes in dictionaries of unknown size, and ScanOptions.Distinct.
 func (s *Source) Scan(ctx context.Context, o table.ScanOptions) (*table.Table, error) {
 	t, err := s.scan(ctx, o)
 	if err != nil {

@@ -36,7 +36,7 @@ type sharedPage struct {
 	mu           sync.Mutex // held while the page is decoded
 	group, index int
 	kind         table.Kind
-	page         *page // never changed; nil if it is not at hand
+	page         *page // never changed; nil if it is not in memory
 }
 
 // of returns the place for a page of a column, and forgets the pages that were not used for longest if

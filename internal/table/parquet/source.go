@@ -45,7 +45,7 @@ func Open(ctx context.Context, location storage.Location) (*Source, error) {
 	return s, nil
 }
 
-// footer returns the footer, which is read unless it is at hand.
+// footer returns the footer, which is read unless it is in memory.
 func (s *Source) footer(r storage.File) (*metadata, []leaf, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,4 +1,4 @@
-// Package tabletest holds the formats of tables to what package table says.
+// Package tabletest tests that the formats of tables follow the contract of package table.
 package tabletest
 
 import (
