@@ -210,9 +210,9 @@ func IsTiny(number []byte) bool {
 	return ok && math.Abs(v) < 0x1p-126 && (v != 0 || hasNonZero(number))
 }
 
-// fewDigits says, at a glance, that a float of more than maxExact bytes without an exponent has digits
-// that make an integer below 2^23, all of which float32 holds: half of its unit in the last place is at
-// most 2^-24 of the value.
+// fewDigits reports quickly that a float of more than maxExact bytes without an exponent has digits
+// that make an integer below 2^23, all of which float32 holds: half of its unit in the last place
+// is at most 2^-24 of the value.
 func fewDigits(field []byte) bool {
 	n, at := len(field), 0 // indexes, as slicing would branch
 	if field[0] == '-' {

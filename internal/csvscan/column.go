@@ -106,8 +106,8 @@ func (c *Column) Merge(other *Column) {
 // String returns the position and the text of the value.
 func (v Value) String() string { return fmt.Sprintf("%s line %d: %q", v.File, v.Line, v.Text) }
 
-// KindNote says in words what about the kind a user should know, with the option
-// that changes it. It is empty for a column without surprises.
+// KindNote describes surprises about the kind for the user, with the option that changes it. It is
+// empty for a column without surprises.
 func (c *Column) KindNote(name string) string {
 	switch {
 	case c.Ints+c.Floats+c.Texts+c.Padded == 0 && c.Missing > 0:

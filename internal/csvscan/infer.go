@@ -85,14 +85,14 @@ func (f *inferrer) row(t *Tokenizer) {
 	}
 }
 
-// reasons says for a number why it is kept as text.
+// reasons are the reasons why numbers are kept as text.
 var reasons = map[class]string{
 	classLeadingZero: "leading zeros",
 	classPlus:        "a plus sign",
 	classHuge:        "more digits than int64 holds",
 }
 
-// note counts a value and keeps it when it is the first one; it says so.
+// note counts a value, keeps it if it is the first one, and reports whether it is.
 func (f *inferrer) note(count *int64, first *rowPosition, value *Value, line int64, field []byte) bool {
 	*count++
 	if *count > 1 {

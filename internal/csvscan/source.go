@@ -50,9 +50,9 @@ type Source struct {
 	maxRow    int
 }
 
-// Open opens the table at path: a plain file, or one compressed with gzip or
-// zstd, which its first bytes tell and not its name. Errors name the file;
-// those about its content are an *Error.
+// Open opens the table at path: a plain file, or one compressed with gzip or zstd, which is
+// detected by its first bytes and not by its name. Errors name the file; those about its content
+// are an *Error.
 func Open(ctx context.Context, path string, opts Options) (*Source, error) {
 	d := Dialect{Delimiter: opts.Delimiter}
 	if d.Delimiter != 0 && !d.valid() {
