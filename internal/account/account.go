@@ -70,7 +70,7 @@ type meaning struct {
 	noun   string
 	text   optname.Text
 	loses  bool // images, records, splits or labels are lost
-	said   bool // a note of the run says it
+	said   bool // a note of the run mentions it
 }
 
 // reasons are all of them.
@@ -212,5 +212,5 @@ func (a *Account) Entries() []Entry {
 // Loses reports whether a reason means that images, records, splits or labels are lost.
 func (r Reason) Loses() bool { return r.meaning().loses }
 
-// Noted reports whether a note of the run says it, too.
+// Noted reports whether a note of the run mentions it, too.
 func (r Reason) Noted() bool { return r.meaning().said }

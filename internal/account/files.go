@@ -9,7 +9,7 @@ import (
 	"github.com/tfrec/tfrec/internal/imagetree"
 )
 
-// byExtension are the reasons that extensions tell, in lower case.
+// byExtension are the reasons by extension, in lower case.
 var byExtension = map[string]Reason{}
 
 func init() {
@@ -26,7 +26,7 @@ func init() {
 	}
 }
 
-// byName are the reasons that the whole names of files tell, in lower case.
+// byName are the reasons by the whole name of a file, in lower case.
 var byName = map[string]Reason{
 	"dataset_info.json": Metadata, "metadata.json": Metadata, "sample_submission.csv": Metadata,
 	"data.yaml": Splits, "data.yml": Splits, "dataset.yaml": Splits, "dataset.yml": Splits, "obj.data": Splits,

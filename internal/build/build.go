@@ -10,8 +10,8 @@ const Version = "0.1.0"
 // Tool is the name of the writer in manifests.
 const Tool = "tfrec " + Version
 
-// Revision returns the commit that the binary was built from with "+dirty" after it when the tree
-// had changes, or "" when the build does not say.
+// Revision returns the commit that the binary was built from, followed by "+dirty" if the tree had
+// changes, or "" if the build does not record it.
 func Revision() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -62,7 +62,7 @@ func Read(ctx context.Context, file string) (*List, error) {
 	return newList(file, lines), nil
 }
 
-// Of returns a list of names in the order of their ids from 0. Errors call it by the given words.
+// Of returns a list of names in the order of their ids from 0. Errors use from as its name.
 func Of(names []string, from string) *List { return newList(from, names) }
 
 func readLabelMap(file string, data []byte) (*List, error) {

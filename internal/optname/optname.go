@@ -79,7 +79,7 @@ type textError struct{ text Text }
 
 func (e *textError) Error() string { return e.text.String() }
 
-// state says whose words the process uses.
+// state is the form of names in this process.
 var state atomic.Int32
 
 const (

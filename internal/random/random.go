@@ -1,4 +1,4 @@
-// Package random has seeded random numbers and orders that need no memory: any of them can be had
+// Package random has seeded random numbers and orders that need no memory: each can be computed
 // without those before it. They never change: sets made with them must be reproducible.
 package random
 

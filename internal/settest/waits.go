@@ -5,10 +5,10 @@ import (
 	"testing"
 )
 
-// Waits returns how often goroutines waited while work ran with GOMAXPROCS set to procs: for a lock
-// that another one held, at a channel, or for a condition. Records that pass a channel one by one
-// wait nearly as often as there are records, on any machine and however busy it is. Tests that call
-// it must not be parallel.
+// Waits returns the number of times that goroutines waited while work ran with GOMAXPROCS set to
+// procs: for a lock that another one held, at a channel, or for a condition. Records that pass a
+// channel one by one wait nearly as often as there are records, on any machine and however busy it
+// is. Tests that call it must not be parallel.
 func Waits(t testing.TB, procs int, work func()) (waits int64) {
 	t.Helper()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))

@@ -27,7 +27,8 @@ import (
 type List struct {
 	// Split is train, val, test or another name, and As the word that states it.
 	Split, As string
-	// Source is the file that says so, relative to the source of images, and File its path.
+	// Source is the file that states the split, relative to the source of images, and File its
+	// path.
 	Source, File string
 	// Reads are the files that Source names and that exist, relative to the source of images.
 	Reads []string

@@ -35,8 +35,8 @@ type File struct {
 // headSize is the number of bytes from a file's start that Head returns.
 const headSize = 16
 
-// Open opens the file at path: a plain file, or one compressed with gzip or zstd, which its first
-// bytes tell and not its name. Errors name the file.
+// Open opens the file at path: a plain file, or one compressed with gzip or zstd, which is detected
+// by its first bytes and not by its name. Errors name the file.
 func Open(ctx context.Context, path string) (*File, error) {
 	at := storage.Parse(path)
 	in, err := at.Open(ctx)
@@ -80,8 +80,8 @@ func (f *File) Head() []byte { return f.head }
 // Compression returns the compression of the file.
 func (f *File) Compression() Compression { return f.compression }
 
-// InOrder reports whether ReadRange is to be called by one goroutine, for one range after another:
-// then what follows of a compressed file is at hand, and of an object in a store on its way.
+// InOrder reports whether ReadRange should be called by one goroutine, for one range after another: a
+// compressed file then continues in its stream, and an object in a store is requested ahead.
 func (f *File) InOrder() bool { return f.compression != None || f.object.Version != "" }
 
 // Close gives back what ReadRange keeps of a file. The File can be used on; it then begins again at
