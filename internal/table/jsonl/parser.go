@@ -106,7 +106,7 @@ func (p *parser) parse(line []byte) (reason string) {
 	members, columns := p.count, len(p.columns)
 	reason = p.parseRow(line)
 	if reason != "" && (p.count > members || len(p.columns) > columns) {
-		p.root, p.columns, p.count = member{}, map[string]*column{}, 0 // good rows will add them again
+		p.root, p.columns, p.count = member{}, map[string]*column{}, 0 // good rows add them again
 	}
 	return reason
 }
