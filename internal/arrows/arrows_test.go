@@ -86,7 +86,7 @@ var (
 	// ofReader are the packages below reader, each above those before it.
 	ofReader = []string{"reader/internal/pipeline", "reader/internal/fileset", "reader/internal/records", "reader/internal/stages", "reader/internal/flows", "reader/internal/images"}
 	// verbs are the packages that work on sets.
-	verbs = []string{"shard/stats", "shard/verify", "shard/repair", "shard/reshape"}
+	verbs = []string{"shard/stats", "shard/verify", "shard/repair", "shard/reshape", "shard/write"}
 )
 
 // below returns the packages of conversions that one of them may import.
@@ -113,6 +113,7 @@ var rooms = map[string]room{
 	"shard/verify":  {ours: slices.Concat(engine, onSets, []string{"shard", "tfrecord"}), tests: slices.Concat(verbs, []string{"internal/settest"}), theirs: slices.Concat(wire, files, globs), judges: judges},
 	"shard/repair":  {ours: slices.Concat(engine, onSets, []string{"shard", "tfrecord"}), tests: slices.Concat(verbs, []string{"internal/settest"}), theirs: slices.Concat(wire, files, globs), judges: judges},
 	"shard/reshape": {ours: slices.Concat(engine, onSets, []string{"shard", "tfrecord"}), tests: slices.Concat(verbs, []string{"internal/settest"}), theirs: slices.Concat(wire, files, globs), judges: judges},
+	"shard/write":   {ours: slices.Concat(engine, onSets, []string{"shard", "tfrecord"}), tests: slices.Concat(verbs, []string{"internal/settest"}), theirs: slices.Concat(wire, files, globs), judges: judges},
 	// Reading a set takes neither what measures one nor its estimators. From the top down: each room
 	// imports those below it.
 	"reader": {

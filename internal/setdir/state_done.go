@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"sync"
@@ -60,6 +61,19 @@ type BadSample struct {
 	// Listed means that listing or reading the input shows the fault, before a record is made. Each
 	// run finds such faults again, so fingerprints do not depend on them. They are in no ledger.
 	Listed bool `json:"listed,omitempty"`
+}
+
+// EncodeLedger returns the bytes of errors.jsonl; nil if it would be empty.
+func EncodeLedger(bad []BadSample) ([]byte, error) {
+	var out []byte
+	for _, b := range bad {
+		line, err := json.Marshal(b)
+		if err != nil {
+			return nil, fmt.Errorf("ledger: %w", err)
+		}
+		out = append(append(out, line...), '\n')
+	}
+	return out, nil
 }
 
 // Done reads the state of a finished shard. It returns nil if there is none, or if the shard or its

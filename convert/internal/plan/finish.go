@@ -2,7 +2,6 @@ package plan
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -38,7 +37,7 @@ func (r finishing) finish(before *Previous, made bool) (*Summary, error) {
 	}
 	sum := r.summary(status, m.Fingerprint)
 	bad := r.bad()
-	ledger, err := encodeLedger(bad)
+	ledger, err := setdir.EncodeLedger(bad)
 	if err != nil {
 		return nil, err
 	}
@@ -262,19 +261,6 @@ func samplesAtFault(bad []setdir.BadSample) (n int64) {
 		}
 	}
 	return n
-}
-
-// encodeLedger returns the bytes of errors.jsonl, nil if it would be empty.
-func encodeLedger(bad []setdir.BadSample) ([]byte, error) {
-	var out []byte
-	for _, b := range bad {
-		line, err := json.Marshal(b)
-		if err != nil {
-			return nil, fmt.Errorf("ledger: %w", err)
-		}
-		out = append(append(out, line...), '\n')
-	}
-	return out, nil
 }
 
 func (r *run) summary(status Status, fingerprint string) *Summary {

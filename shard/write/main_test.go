@@ -1,0 +1,9 @@
+package write
+
+import (
+	"testing"
+
+	"github.com/tfrec/tfrec/internal/settest"
+)
+
+func TestMain(m *testing.M) { settest.Main(m) }

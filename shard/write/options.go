@@ -1,0 +1,182 @@
+package write
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/tfrec/tfrec/internal/naming"
+	"github.com/tfrec/tfrec/internal/shares"
+	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/manifest"
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// Options configures Create. The zero value is a sensible default.
+type Options struct {
+	// Name of the dataset: lower-case letters, digits and underscores. Default: the base name of the
+	// directory in snake case.
+	Name string
+	// Seed of the hashes that decide the split and the place of a record. Default: 0.
+	Seed uint64
+	// Splits by ratio, for records that state no split (see Example.Split). Default: all in "train".
+	// A key belongs to the same split as in a conversion with the same seed.
+	Splits []shard.SplitShare
+	// Shards in each split, from 1 to 99,999. Default: about 128 MiB a shard, but at least
+	// min(16, records/64) and one.
+	Shards int
+	// SplitShards are the numbers of shards by split, if Shards is 0. For other splits the number is
+	// chosen.
+	SplitShards map[string]int
+	// InOrder keeps records in the order in which they were written, in one split or in several,
+	// instead of ordering them by the hashes of their keys. Write them from one goroutine, and keys
+	// may then be empty or repeated. Without InOrder every record needs a key of its own.
+	InOrder bool
+	// Compression of the shards. Default: none. Compressed shards have no index, and TFDS cannot read
+	// them.
+	Compression tfrecord.Compression
+
+	// Labels are the names of the labels; the id of a label is its index. Default: labels have no
+	// names, and features that hold them are plain numbers.
+	Labels []string
+	// LabelKey is the feature with the label ids; ids from -1 (no label) to len(Labels)-1 are
+	// allowed. Default: "label".
+	LabelKey string
+	// Features states features whose class, shape or data type the values do not show: tensors in
+	// bytes, images of a fixed size, further labels. Others are inferred. A record that contradicts a
+	// stated kind, or has another number of values, makes Finish fail.
+	Features []manifest.Feature
+	// Supervised names the input and the target feature for TFDS's as_supervised. Default: none.
+	Supervised *manifest.Supervised
+
+	// MaxErrors is the number of bad samples (see Set.Bad) that Finish allows. Default: 0.
+	MaxErrors int64
+	// Memory is an upper bound, in bytes, on the memory for sorting; the rest is in a temporary file
+	// in the directory. Default: 256 MiB.
+	Memory int64
+	// Overwrite replaces the set in the directory, in one step when all of the new one is written. In
+	// an object store, that is not possible and an error.
+	Overwrite bool
+	// Note, if not nil, is called with sentences that users should read, such as that a split is
+	// empty. The report has those of Finish, too.
+	Note func(sentence string)
+}
+
+const (
+	defaultMemory   = 256 << 20
+	defaultLabelKey = "label"
+	defaultSplit    = "train"
+	// maxSplits is the number of splits that the first byte of a row can number.
+	maxSplits = 256
+)
+
+// optionError returns an error about the named field of Options.
+func optionError(field, format string, args ...any) error {
+	return &shard.OptionError{Field: "Options." + field, Err: fmt.Errorf(format, args...)}
+}
+
+// check validates the options and fills in defaults. Dir is the path of the set.
+func (o *Options) check(dir string) error {
+	if o.Name == "" {
+		base := storage.Base(dir)
+		if !storage.Remote(dir) {
+			abs, err := filepath.Abs(dir)
+			if err != nil {
+				return err
+			}
+			base = filepath.Base(abs)
+		}
+		o.Name = naming.SnakeCase(base)
+	}
+	if err := shard.CheckDataset(o.Name); err != nil {
+		return optionError("Name", "%w", err)
+	}
+	if len(o.Splits) > maxSplits {
+		return optionError("Splits", "%d splits are more than %d", len(o.Splits), maxSplits)
+	}
+	if len(o.Splits) > 0 {
+		if err := shares.CheckSplits(o.Splits); err != nil {
+			return optionError("Splits", "%w", err)
+		}
+	}
+	if err := shares.CheckShards(o.Shards, nil); err != nil {
+		return optionError("Shards", "%w", err)
+	}
+	if err := shares.CheckShards(o.Shards, o.SplitShards); err != nil {
+		return optionError("SplitShards", "%w", err)
+	}
+	if o.Compression > tfrecord.CompressionZstd {
+		return optionError("Compression", "unknown compression %d", o.Compression)
+	}
+	if o.MaxErrors < 0 {
+		return optionError("MaxErrors", "%d is negative", o.MaxErrors)
+	}
+	if o.Memory < 0 {
+		return optionError("Memory", "%d is negative", o.Memory)
+	}
+	if o.Memory == 0 {
+		o.Memory = defaultMemory
+	}
+	return o.checkFeatures()
+}
+
+// checkFeatures validates what the options state about features and labels.
+func (o *Options) checkFeatures() error {
+	if o.LabelKey != "" && len(o.Labels) == 0 {
+		return optionError("LabelKey", "%q has label ids, but Options.Labels has no names", o.LabelKey)
+	}
+	if o.LabelKey == "" {
+		o.LabelKey = defaultLabelKey
+	}
+	seen := map[string]bool{}
+	for _, name := range o.Labels {
+		if name == "" || seen[name] {
+			return optionError("Labels", "%q is empty or occurs twice", name)
+		}
+		seen[name] = true
+	}
+	clear(seen)
+	for _, f := range o.Features {
+		if err := checkFeature(f); err != nil {
+			return optionError("Features", "feature %q: %w", f.Key, err)
+		}
+		if f.Class == manifest.ClassLabel && len(o.Labels) == 0 {
+			return optionError("Features", "feature %q is a label, but Options.Labels has no names", f.Key)
+		}
+		if seen[f.Key] {
+			return optionError("Features", "feature %q is stated twice", f.Key)
+		}
+		seen[f.Key] = true
+	}
+	if s := o.Supervised; s != nil && (s.Input == "" || s.Target == "" || s.Input == s.Target) {
+		return optionError("Supervised", "want two features, not %q and %q", s.Input, s.Target)
+	}
+	return nil
+}
+
+// checkFeature returns an error if a stated feature cannot be true of any record.
+func checkFeature(f manifest.Feature) error {
+	kinds := map[manifest.FeatureClass][]string{
+		manifest.ClassScalar: {"bytes", "int64", "float"},
+		manifest.ClassVector: {"bytes", "int64", "float"},
+		manifest.ClassImage:  {"bytes"},
+		manifest.ClassTensor: {"bytes"},
+		manifest.ClassText:   {"bytes"},
+		manifest.ClassLabel:  {"int64"},
+	}[f.Class]
+	switch {
+	case f.Key == "":
+		return fmt.Errorf("it has no key")
+	case kinds == nil:
+		return fmt.Errorf("unknown class %q", f.Class)
+	case !slices.Contains(kinds, f.Kind):
+		return fmt.Errorf("the class %s is not of kind %q", f.Class, f.Kind)
+	}
+	for _, n := range f.Shape {
+		if n < -1 {
+			return fmt.Errorf("%d in shape %v: want a size, or -1 for any", n, f.Shape)
+		}
+	}
+	return nil
+}
