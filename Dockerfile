@@ -6,7 +6,7 @@
 FROM golang:1.26 AS build
 WORKDIR /src
 COPY . .
-RUN cd internal/dist/oci && go run . -rootfs /rootfs
+RUN cd internal/dev/dist/oci && go run . -rootfs /rootfs
 
 FROM scratch
 COPY --from=build /rootfs/ /

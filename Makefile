@@ -39,14 +39,14 @@ FAKECUDA     := bin/fakecuda
 CUDA_SOURCES := gpu/kernels/kernels.cu gpu/internal/gputest/probe.cu
 # What make arm64-test tests on an emulated processor: assembly against its references, in seconds.
 # make nightly gives whole packages, but for the two tests that bound the time of a pixel.
-ARM64_PACKAGES ?= ./augment ./internal/jpeg
+ARM64_PACKAGES ?= ./augment ./internal/codec/jpeg
 ARM64_RUN      ?= Reference|Guard|Goldens|Frozen
 ARM64_GO       := GOOS=linux GOARCH=arm64 CGO_ENABLED=0 $(GO)
 # What go wants for the tag cuda: NVIDIA's headers, for gorgonia.org/cu.
 CUDA_GO      := CGO_ENABLED=1 CGO_CFLAGS="-g -O2 -I$(CURDIR)/$(CUDA)/headers/nvidia/cuda_runtime/include" $(GO)
 STEP_GOLDENS := $(CURDIR)/bin/step-goldens
 VENV_STAMP   := $(VENV)/.requirements
-REQUIREMENTS := internal/interop/requirements.txt
+REQUIREMENTS := internal/dev/interop/requirements.txt
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -98,14 +98,14 @@ check-format:
 
 check-vet:
 	$(GO) vet ./...
-	$(GO) vet -tags interop ./internal/interop/
-	$(GO) vet -tags dist ./internal/dist/
+	$(GO) vet -tags interop ./internal/dev/interop/
+	$(GO) vet -tags dist ./internal/dev/dist/
 
 check-static:
 	$(GO) run $(STATICCHECK) ./...
 
 check-arrows:
-	$(GO) test -count=1 ./internal/arrows/
+	$(GO) test -count=1 ./internal/dev/arrows/
 
 check-docs:
 	$(GO) test -count=1 -run 'TestDocs' ./internal/command/
@@ -122,7 +122,7 @@ check-platforms: ## build and vet for Windows, macOS and Linux on arm64
 	GOOS=windows GOARCH=amd64 $(GO) vet ./...
 	GOOS=darwin GOARCH=arm64 $(GO) vet ./...
 	GOOS=linux GOARCH=arm64 $(GO) build ./...
-	GOOS=linux GOARCH=arm64 $(GO) vet -tags noasm ./augment ./internal/jpeg
+	GOOS=linux GOARCH=arm64 $(GO) vet -tags noasm ./augment ./internal/codec/jpeg
 
 check-tags: ## build and vet with the tags static and noasm
 	$(GO) vet -tags static ./...
@@ -133,10 +133,10 @@ docs: ## write docs/cli from the commands' help, and the demo's output in README
 	$(GO) test -count=1 -run 'TestDocs' ./internal/command/ -update
 
 dist: ## build archives of static commands, Python wheels and checksums into dist, for all platforms (two minutes each) or ONLY=linux/amd64
-	$(GO) run ./internal/dist -out dist $(if $(ONLY),-only $(ONLY)) $(DIST_FLAGS)
+	$(GO) run ./internal/dev/dist -out dist $(if $(ONLY),-only $(ONLY)) $(DIST_FLAGS)
 
 oci: ## build images for containers, of tfrec with object storage and tfrec-beam, as OCI layouts in dist/oci, without a daemon
-	cd internal/dist/oci && $(GO) run . -out $(CURDIR)/dist/oci $(if $(ONLY),-only $(ONLY))
+	cd internal/dev/dist/oci && $(GO) run . -out $(CURDIR)/dist/oci $(if $(ONLY),-only $(ONLY))
 
 build-cloud: ## build bin/tfrec-cloud, which also reads from and writes to object stores
 	cd cloud && $(GO) build -trimpath -buildvcs=auto -o ../bin/tfrec-cloud ./cmd/tfrec
@@ -146,7 +146,7 @@ AZURITE := bin/servers/azurite
 arm64-count: ## count the instructions of conversions, and per pixel of their steps, on an emulated arm64, with assembly and without (needs qemu-user and gcc)
 	@mkdir -p bin
 	@command -v qemu-aarch64 >/dev/null 2>&1 || { echo "make arm64-count: no qemu-aarch64 here, on Debian in qemu-user" >&2; exit 1; }
-	gcc -Wall -Wextra -Werror -shared -fPIC -O2 -o bin/count.so internal/emulated/instructions/count.c
+	gcc -Wall -Wextra -Werror -shared -fPIC -O2 -o bin/count.so internal/dev/emulated/instructions/count.c
 	$(ARM64_GO) build -tags static -o bin/tfrec-arm64 ./cmd/tfrec
 	$(ARM64_GO) build -tags static,noasm -o bin/tfrec-arm64-noasm ./cmd/tfrec
 	@for flags in '--resize 224' '--resize 224 --filter lanczos3' '--resize 224 --encode raw' '--resize 224 --exact-pixels'; do for program in tfrec-arm64 tfrec-arm64-noasm; do \
@@ -155,7 +155,7 @@ arm64-count: ## count the instructions of conversions, and per pixel of their st
 	done; done
 	$(ARM64_GO) test -c -vet=off -tags static,noasm -o bin/augment-arm64-noasm.test ./augment
 	$(ARM64_GO) test -c -vet=off -tags static -o bin/augment-arm64.test ./augment
-	internal/emulated/instructions/pixels.sh $(CURDIR)/bin/count.so $(CURDIR)/bin/augment-arm64-noasm.test $(CURDIR)/bin/augment-arm64.test
+	internal/dev/emulated/instructions/pixels.sh $(CURDIR)/bin/count.so $(CURDIR)/bin/augment-arm64-noasm.test $(CURDIR)/bin/augment-arm64.test
 
 servers:
 	cd cloud/servers && GOWORK=off GOBIN=$(CURDIR)/bin/servers $(GO) install tool
@@ -223,11 +223,11 @@ gomlx-smoke: ## test the datasets for GoMLX
 	cd gomlx && $(GO) vet ./... && $(GO) test -count=1 -timeout $(TIMEOUT) .
 
 check-dist: ## build for this platform twice and compare; test the README's installation commands in clean environments, and an image
-	$(GO) test -count=1 -timeout $(TIMEOUT) -tags dist -skip TestRelease ./internal/dist
-	cd internal/dist/oci && $(GO) vet ./... && $(GO) run $(STATICCHECK) ./... && $(GO) test -count=1 -timeout $(TIMEOUT) ./...
+	$(GO) test -count=1 -timeout $(TIMEOUT) -tags dist -skip TestRelease ./internal/dev/dist
+	cd internal/dev/dist/oci && $(GO) vet ./... && $(GO) run $(STATICCHECK) ./... && $(GO) test -count=1 -timeout $(TIMEOUT) ./...
 
 release-check: ## tag the modules in a clone, and build a program that gets all of them as others will
-	$(GO) test -count=1 -timeout $(TIMEOUT) -tags dist -run TestRelease ./internal/dist
+	$(GO) test -count=1 -timeout $(TIMEOUT) -tags dist -run TestRelease ./internal/dev/dist
 
 man: ## write the manual pages to man
 	$(GO) test -count=1 -run TestManualPages ./internal/command -man $(CURDIR)/man
@@ -237,7 +237,7 @@ arm64-test: ## test tfrec for arm64 on an emulated processor: the same sets as h
 	else set -ex; \
 	CGO_ENABLED=0 $(GO) build -tags static -o bin/tfrec-static ./cmd/tfrec; \
 	$(ARM64_GO) build -tags static -o bin/tfrec-arm64 ./cmd/tfrec; \
-	$(GO) test -count=1 -timeout $(TIMEOUT) ./internal/emulated -tfrec '$(CURDIR)/bin/tfrec-static' -emulated 'qemu-aarch64 $(CURDIR)/bin/tfrec-arm64'; \
+	$(GO) test -count=1 -timeout $(TIMEOUT) ./internal/dev/emulated -tfrec '$(CURDIR)/bin/tfrec-static' -emulated 'qemu-aarch64 $(CURDIR)/bin/tfrec-arm64'; \
 	$(ARM64_GO) test -count=1 -timeout $(TIMEOUT) -vet=off -tags static -exec qemu-aarch64 -run '$(ARM64_RUN)' -skip '^TestMemory$$|^TestBusyScans$$|^TestErrorTextsOfProcessors$$' $(ARM64_PACKAGES); fi
 
 # The parts are functions of .ci/nightly.
@@ -352,16 +352,16 @@ contention: ## profile for which locks and channels conversions, reshaping and r
 
 bench-compare: ## time the builds OLD and NEW in turns, on PHOTOS and tables; fail where NEW is slower by 5%, twice
 	@test -x '$(OLD)' -a -x '$(NEW)' || { echo 'usage: make bench-compare OLD=path/to/tfrec NEW=path/to/tfrec' >&2; exit 2; }
-	$(GO) run ./internal/benchcompare -photos '$(PHOTOS)' $(COMPARE) '$(OLD)' '$(NEW)'
+	$(GO) run ./internal/dev/benchcompare -photos '$(PHOTOS)' $(COMPARE) '$(OLD)' '$(NEW)'
 
 bench-peers: build venv ## time tfrec against OpenCV, Pillow, tf.data, Go and a Python loop, on PHOTOS and LARGE (DALI too after make venv-dali)
-	$(VENV)/bin/python internal/peers/peers.py --large '$(LARGE)' bin/tfrec $(PHOTOS) pictures builtin photographs png-RGB png-RGBA png-gray png-palette png-16-bits png-interlaced png-encode png-encode-gray png-encode-noise webp webp-lossless gif bmp tiff workers table lines parquet boxes masks
-	@if [ -x $(VENV)-dali/bin/python ]; then set -x; $(VENV)-dali/bin/python internal/peers/peers.py bin/tfrec $(PHOTOS) raw; \
+	$(VENV)/bin/python internal/dev/peers/peers.py --large '$(LARGE)' bin/tfrec $(PHOTOS) pictures builtin photographs png-RGB png-RGBA png-gray png-palette png-16-bits png-interlaced png-encode png-encode-gray png-encode-noise webp webp-lossless gif bmp tiff workers table lines parquet boxes masks
+	@if [ -x $(VENV)-dali/bin/python ]; then set -x; $(VENV)-dali/bin/python internal/dev/peers/peers.py bin/tfrec $(PHOTOS) raw; \
 	else echo "make bench-peers: DALI left out; make venv-dali (0.5 GB) brings it in"; fi
 
 venv-dali: ## make .venv-dali with DALI, for bench-peers
 	python3 -m venv $(VENV)-dali
-	$(VENV)-dali/bin/python -m pip install --quiet --disable-pip-version-check -r internal/peers/requirements-dali.txt
+	$(VENV)-dali/bin/python -m pip install --quiet --disable-pip-version-check -r internal/dev/peers/requirements-dali.txt
 
 venv: $(VENV_STAMP) ## make .venv with TensorFlow and the other references
 
@@ -380,7 +380,7 @@ $(VENV)/torchvision: | venv
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --target $@ torchvision==0.24.0
 
 interop: build venv $(VENV)/torchvision ## test against TensorFlow, TFDS, the tfrecord package and Pillow, in both directions
-	$(GO) test -tags interop -count=1 -timeout $(TIMEOUT) ./internal/interop/ -python '$(CURDIR)/$(VENV)/bin/python' -tfrec '$(CURDIR)/bin/tfrec' -torchvision '$(CURDIR)/$(VENV)/torchvision'
+	$(GO) test -tags interop -count=1 -timeout $(TIMEOUT) ./internal/dev/interop/ -python '$(CURDIR)/$(VENV)/bin/python' -tfrec '$(CURDIR)/bin/tfrec' -torchvision '$(CURDIR)/$(VENV)/torchvision'
 	rm -rf $(STEP_GOLDENS)
 	$(VENV)/bin/python testdata/augment/make_goldens.py --random 5000 $(STEP_GOLDENS)
 	TFREC_STEP_GOLDENS=$(STEP_GOLDENS) $(GO) test -count=1 -timeout $(TIMEOUT) -run StepGoldens ./augment
@@ -390,12 +390,12 @@ interop: build venv $(VENV)/torchvision ## test against TensorFlow, TFDS, the tf
 	else echo "make interop: torchvision left out; on Debian: apt-get install python3-torchvision"; fi
 
 interop-smoke: build venv ## test against TensorFlow, TFDS and Pillow, a test each
-	$(GO) test -tags interop -count=1 -timeout $(TIMEOUT) ./internal/interop/ -run '$(INTEROP_SMOKE)' -python '$(CURDIR)/$(VENV)/bin/python' -tfrec '$(CURDIR)/bin/tfrec'
+	$(GO) test -tags interop -count=1 -timeout $(TIMEOUT) ./internal/dev/interop/ -run '$(INTEROP_SMOKE)' -python '$(CURDIR)/$(VENV)/bin/python' -tfrec '$(CURDIR)/bin/tfrec'
 
 # Some checks want more photographs than lie in shared.
-bin/photos: internal/interop/photos.py | venv
+bin/photos: internal/dev/interop/photos.py | venv
 	rm -rf $@ $@.tmp
-	$(VENV)/bin/python internal/interop/photos.py $(SHARED)/data/photos $@.tmp 400
+	$(VENV)/bin/python internal/dev/interop/photos.py $(SHARED)/data/photos $@.tmp 400
 	mv $@.tmp $@
 
 accept: build venv bin/photos ## run the acceptance checks whose names begin with CHECKS

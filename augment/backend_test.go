@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
-	"github.com/tfrec/tfrec/internal/backendtest"
+	"github.com/tfrec/tfrec/internal/dev/backendtest"
 )
 
 func TestCPUConforms(t *testing.T) {

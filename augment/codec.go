@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/tfrec/tfrec/internal/jpeg"
-	"github.com/tfrec/tfrec/internal/webp"
+	"github.com/tfrec/tfrec/internal/codec/jpeg"
+	"github.com/tfrec/tfrec/internal/codec/webp"
 )
 
 // The sentinels that errors about images wrap.

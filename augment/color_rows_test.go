@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/tfrec/tfrec/internal/race"
+	"github.com/tfrec/tfrec/internal/dev/race"
 )
 
 // TestTurnRow: a row is turned as its pixels are, one by one.

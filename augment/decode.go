@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"image"
 
-	"github.com/tfrec/tfrec/internal/jpeg"
+	"github.com/tfrec/tfrec/internal/codec/jpeg"
 )
 
 // DecodeOptions configure decoding. The zero value decodes at full size, with the stored channels.

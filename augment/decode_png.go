@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/tfrec/tfrec/internal/png"
+	"github.com/tfrec/tfrec/internal/codec/png"
 )
 
 // mostPerByte is the largest expansion of a byte by deflate.

@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/tfrec/tfrec/internal/png/pngtest"
+	"github.com/tfrec/tfrec/internal/codec/png/pngtest"
 )
 
 // BenchmarkDecodePNG decodes PNGs of each colour type, with image/png beside it.

@@ -6,9 +6,9 @@ import (
 	"image/png"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/codec/png/pngtest"
+	"github.com/tfrec/tfrec/internal/dev/race"
 	"github.com/tfrec/tfrec/internal/dev/torture"
-	"github.com/tfrec/tfrec/internal/png/pngtest"
-	"github.com/tfrec/tfrec/internal/race"
 )
 
 // TestDecodePNG compares pixels, masks and verdicts with what image/png gives, over all colour types,

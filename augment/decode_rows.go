@@ -5,7 +5,7 @@ import (
 	"image"
 	"image/color"
 
-	"github.com/tfrec/tfrec/internal/jpeg"
+	"github.com/tfrec/tfrec/internal/codec/jpeg"
 )
 
 // rowReader gives a function that reads row y of a decoded image as red, green, blue and

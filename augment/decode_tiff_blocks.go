@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/image/ccitt"
 
-	"github.com/tfrec/tfrec/internal/inflate"
-	"github.com/tfrec/tfrec/internal/lzw"
+	"github.com/tfrec/tfrec/internal/codec/inflate"
+	"github.com/tfrec/tfrec/internal/codec/lzw"
 )
 
 // tiffDecoder is the memory of one decoding, reused.

@@ -15,8 +15,8 @@ import (
 
 	"golang.org/x/image/tiff"
 
+	"github.com/tfrec/tfrec/internal/dev/race"
 	"github.com/tfrec/tfrec/internal/dev/torture"
-	"github.com/tfrec/tfrec/internal/race"
 )
 
 // TestTIFF decodes files of all kinds to the pixels that were written, and as

@@ -4,8 +4,8 @@ import (
 	"encoding/binary"
 	"image"
 
-	"github.com/tfrec/tfrec/internal/jpeg"
-	"github.com/tfrec/tfrec/internal/webp"
+	"github.com/tfrec/tfrec/internal/codec/jpeg"
+	"github.com/tfrec/tfrec/internal/codec/webp"
 )
 
 // webpFile holds the parts of a WebP file that a still image needs (RFC 9649).

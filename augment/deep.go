@@ -3,7 +3,7 @@ package augment
 import (
 	"fmt"
 
-	"github.com/tfrec/tfrec/internal/png"
+	"github.com/tfrec/tfrec/internal/codec/png"
 )
 
 // AppendDeepPNG decodes an image whose samples have more than 8 bits ([Info.Deep]) and appends it to

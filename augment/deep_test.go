@@ -9,8 +9,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/codec/png/pngtest"
 	"github.com/tfrec/tfrec/internal/dev/torture"
-	"github.com/tfrec/tfrec/internal/png/pngtest"
 )
 
 // orientedPNG adds a chunk eXIf after IHDR.

@@ -9,7 +9,7 @@ import (
 )
 
 // TestBoxGoldens compares boxes with those of torchvision.transforms.v2, as TestBoxes of
-// internal/interop does for more.
+// internal/dev/interop does for more.
 func TestBoxGoldens(t *testing.T) {
 	f, err := os.Open("../testdata/augment/boxes.jsonl")
 	if err != nil {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/tfrec/tfrec/internal/png"
+	"github.com/tfrec/tfrec/internal/codec/png"
 )
 
 var pngEncoders = sync.Pool{New: func() any { return new(png.Encoder) }}

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/dev/race"
 	"github.com/tfrec/tfrec/internal/dev/torture"
-	"github.com/tfrec/tfrec/internal/race"
 )
 
 // errorTexts damages images, with a fixed seed, and returns the errors of all ways to decode them, a

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/cpuload"
-	"github.com/tfrec/tfrec/internal/race"
+	"github.com/tfrec/tfrec/internal/dev/race"
 )
 
 const hostileDir = "../testdata/hostile"

@@ -6,7 +6,7 @@ import (
 	"math/bits"
 	"strings"
 
-	"github.com/tfrec/tfrec/internal/jpeg"
+	"github.com/tfrec/tfrec/internal/codec/jpeg"
 )
 
 // Info describes an image by its header.

@@ -3,8 +3,8 @@ package augment
 import (
 	"math"
 
-	"github.com/tfrec/tfrec/internal/offload"
-	"github.com/tfrec/tfrec/internal/raster"
+	"github.com/tfrec/tfrec/internal/codec/offload"
+	"github.com/tfrec/tfrec/internal/codec/raster"
 )
 
 func init() { offload.Of = func(t any) offload.Task { return (*offloaded)(t.(*Task)) } }

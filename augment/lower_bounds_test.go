@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
-	"github.com/tfrec/tfrec/internal/backendtest"
-	"github.com/tfrec/tfrec/internal/offload"
-	"github.com/tfrec/tfrec/internal/race"
-	"github.com/tfrec/tfrec/internal/raster"
+	"github.com/tfrec/tfrec/internal/codec/offload"
+	"github.com/tfrec/tfrec/internal/codec/raster"
+	"github.com/tfrec/tfrec/internal/dev/backendtest"
+	"github.com/tfrec/tfrec/internal/dev/race"
 )
 
 // TestProgramsStayInTheirBuffers holds programs to memory that is theirs: a GPU doesn't.

@@ -1,6 +1,6 @@
 package augment
 
-import "github.com/tfrec/tfrec/internal/raster"
+import "github.com/tfrec/tfrec/internal/codec/raster"
 
 // recolor writes colour steps. Tables that follow from parameters alone are made
 // as the CPU makes them; those that follow from the image are made where it is.

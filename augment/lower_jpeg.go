@@ -1,6 +1,6 @@
 package augment
 
-import "github.com/tfrec/tfrec/internal/raster"
+import "github.com/tfrec/tfrec/internal/codec/raster"
 
 // decode adds a JPEG to the program for the processor to decode, and returns its planes, which have
 // sizes but no samples. Grayscale planes have only luma.

@@ -1,8 +1,8 @@
 package augment
 
 import (
-	"github.com/tfrec/tfrec/internal/jpeg"
-	"github.com/tfrec/tfrec/internal/raster"
+	"github.com/tfrec/tfrec/internal/codec/jpeg"
+	"github.com/tfrec/tfrec/internal/codec/raster"
 )
 
 // passes is the number of stages of a resize.

@@ -1,6 +1,6 @@
 package augment
 
-import "github.com/tfrec/tfrec/internal/raster"
+import "github.com/tfrec/tfrec/internal/codec/raster"
 
 // steps writes the steps of a draw, colour steps that come one after another
 // together.

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 
-	"github.com/tfrec/tfrec/internal/raster"
+	"github.com/tfrec/tfrec/internal/codec/raster"
 )
 
 // What programs have as tables. Those that follow from few numbers are compared

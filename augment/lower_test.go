@@ -5,8 +5,8 @@ import (
 	"math"
 	"testing"
 
-	"github.com/tfrec/tfrec/internal/offload"
-	"github.com/tfrec/tfrec/internal/raster"
+	"github.com/tfrec/tfrec/internal/codec/offload"
+	"github.com/tfrec/tfrec/internal/codec/raster"
 )
 
 // ramp is an image in which all rows and columns differ.

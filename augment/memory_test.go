@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tfrec/tfrec/internal/race"
+	"github.com/tfrec/tfrec/internal/dev/race"
 )
 
 // side of the images of TestMemory, in pixels: large compared with what decoding needs for any

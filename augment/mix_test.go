@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/tfrec/tfrec/internal/race"
+	"github.com/tfrec/tfrec/internal/dev/race"
 )
 
 // betaCDF is the distribution function of Beta(a, a), integrated by Simpson's rule after a

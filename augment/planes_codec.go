@@ -3,7 +3,7 @@ package augment
 import (
 	"fmt"
 
-	"github.com/tfrec/tfrec/internal/jpeg"
+	"github.com/tfrec/tfrec/internal/codec/jpeg"
 )
 
 // TakesPlanes reports whether [Codec.DecodePlanes] reads an image. This depends only on its header

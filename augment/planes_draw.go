@@ -6,7 +6,7 @@ import (
 	"image"
 	"math"
 
-	"github.com/tfrec/tfrec/internal/jpeg"
+	"github.com/tfrec/tfrec/internal/codec/jpeg"
 )
 
 // planeStep is a step that can be the first one done to an image, while it is in planes.

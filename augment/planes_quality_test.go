@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/tfrec/tfrec/internal/race"
+	"github.com/tfrec/tfrec/internal/dev/race"
 )
 
 // photographs are those in the repository and, if the shared ones are next to it, some of those.

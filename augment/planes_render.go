@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/tfrec/tfrec/internal/jpeg"
+	"github.com/tfrec/tfrec/internal/codec/jpeg"
 )
 
 // TakesPlanes reports whether [ResizeSpec.RenderPlanes] supports the spec: not for Nearest, which

@@ -8,7 +8,7 @@ import (
 	"image/jpeg"
 	"testing"
 
-	"github.com/tfrec/tfrec/internal/race"
+	"github.com/tfrec/tfrec/internal/dev/race"
 )
 
 // bothWays gathers what planes, from an image decoded at as small a part of its size as may be,

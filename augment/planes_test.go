@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tfrec/tfrec/internal/race"
+	"github.com/tfrec/tfrec/internal/dev/race"
 )
 
 // noisyPlanes are planes of random samples, rows a few bytes apart.

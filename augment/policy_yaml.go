@@ -8,7 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/tfrec/tfrec/internal/regular"
+	"github.com/tfrec/tfrec/internal/store/regular"
 )
 
 // LoadPolicy reads a policy from a YAML file if the argument ends in .yaml or .yml, and otherwise

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/tfrec/tfrec/internal/race"
+	"github.com/tfrec/tfrec/internal/dev/race"
 )
 
 // plainResize is the reference implementation: everything in float64 except the rounding to weights

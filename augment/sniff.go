@@ -3,7 +3,7 @@ package augment
 import (
 	"bytes"
 
-	"github.com/tfrec/tfrec/internal/jpeg"
+	"github.com/tfrec/tfrec/internal/codec/jpeg"
 )
 
 // Format is an image format, detected from the content. The empty Format means none.

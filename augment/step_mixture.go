@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/tfrec/tfrec/internal/mixing"
+	"github.com/tfrec/tfrec/internal/codec/mixing"
 )
 
 // The methods of a [Mixture].

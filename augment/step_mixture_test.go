@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"github.com/tfrec/tfrec/internal/race"
+	"github.com/tfrec/tfrec/internal/dev/race"
 )
 
 func noisy(r *rand.Rand, w, h, channels int) *Image {

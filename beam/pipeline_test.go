@@ -22,7 +22,7 @@ import (
 
 	"github.com/tfrec/tfrec/convert"
 	"github.com/tfrec/tfrec/internal/command"
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/store/storage"
 )
 
 // TestNoCredentialTravels looks for the environment's credentials in everything that a runner is

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/cloud/internal/faultproxy"
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/store/storage"
 )
 
 // A page of HTML of status 200 is no answer of a store: the request is made again, whatever it is

@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/dev/torture"
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/store/storage"
 )
 
 // azureBlob is a server of Azure's protocol that has one object, computes checksums of ranges as

@@ -21,7 +21,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/convert"
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/reader"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/reshape"

@@ -19,7 +19,7 @@ import (
 
 	"github.com/tfrec/tfrec/cloud/internal/faultproxy"
 	"github.com/tfrec/tfrec/internal/dev/torture"
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/store/storage"
 )
 
 // setIn returns a server with a set, whose shards are larger than what has a checksum, and the set

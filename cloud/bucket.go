@@ -15,7 +15,7 @@ import (
 	"gocloud.dev/blob"
 	"gocloud.dev/gcerrors"
 
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/store/storage"
 )
 
 // bucket is a storage.Store through gocloud.dev/blob, with what that leaves to

@@ -1,6 +1,6 @@
 package cloud
 
-import "github.com/tfrec/tfrec/internal/storage"
+import "github.com/tfrec/tfrec/internal/store/storage"
 
 // CacheOptions are the location and size of a cache of objects.
 type CacheOptions struct {

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/cloud/internal/faultproxy"
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/store/storage"
 )
 
 // counting is a proxy in front of a server of S3's protocol that counts what it is

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/cloud/internal/faultproxy"
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/reader"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/verify"

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/cloud/internal/faultproxy"
-	"github.com/tfrec/tfrec/internal/claim"
 	"github.com/tfrec/tfrec/internal/command"
 	"github.com/tfrec/tfrec/internal/dev/testwait"
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/store/claim"
+	"github.com/tfrec/tfrec/internal/store/storage"
 )
 
 // actAsTfrec in the environment makes the test binary the command itself.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/tfrec/tfrec/cloud/internal/faultproxy"
 	"github.com/tfrec/tfrec/internal/dev/testwait"
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/store/storage"
 )
 
 // A process that dies at any request, before or after it was executed, leaves a set that another

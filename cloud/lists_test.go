@@ -15,7 +15,7 @@ import (
 	"gocloud.dev/blob"
 
 	"github.com/tfrec/tfrec/cloud/internal/faultproxy"
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/store/storage"
 )
 
 const htmlPage = "<!DOCTYPE html>\n<html><body>Please log in</body></html>"

@@ -13,7 +13,7 @@ import (
 	"github.com/tfrec/tfrec/cloud/internal/faultproxy"
 	"github.com/tfrec/tfrec/convert"
 	"github.com/tfrec/tfrec/internal/dev/testwait"
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/store/storage"
 )
 
 const photos = "../testdata/demo/photos"

@@ -17,7 +17,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/store/storage"
 )
 
 // resumable is a server of Google's protocol for one object, which does what

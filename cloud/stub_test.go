@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/store/storage"
 )
 
 // stub is a server of S3's protocol that keeps nothing of what it is sent. It answers

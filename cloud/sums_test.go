@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/cloud/internal/faultproxy"
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/store/storage"
 )
 
 // stated are checksums as S3 states them.

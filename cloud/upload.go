@@ -12,7 +12,7 @@ import (
 
 	"gocloud.dev/blob"
 
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/store/storage"
 )
 
 // target is an object that is to be made.

@@ -19,7 +19,7 @@ import (
 
 	"google.golang.org/api/googleapi"
 
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/store/storage"
 )
 
 // gsSender carries an object into Google Cloud Storage: by one multipart request, or by a

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/cloud/internal/faultproxy"
-	"github.com/tfrec/tfrec/internal/storage"
-	"github.com/tfrec/tfrec/internal/storage/storagetest"
+	"github.com/tfrec/tfrec/internal/store/storage"
+	"github.com/tfrec/tfrec/internal/store/storage/storagetest"
 )
 
 const part = 8 << 20

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/cloud/internal/faultproxy"
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/store/storage"
 )
 
 // writers are verbs that write to a place which is a directory of shards, a set or empty: what is

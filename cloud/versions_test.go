@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/store/storage"
 )
 
 // List, Stat and Open report the same version of an object, which plans rely on.

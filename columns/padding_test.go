@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tfrec/tfrec/internal/race"
-	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/internal/dev/race"
+	"github.com/tfrec/tfrec/internal/dev/settest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 

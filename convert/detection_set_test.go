@@ -14,8 +14,8 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/annotation/annotationtest"
+	"github.com/tfrec/tfrec/internal/annotation/objects"
 	"github.com/tfrec/tfrec/internal/imagekey"
-	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/manifest"
 )
 

@@ -23,8 +23,8 @@ import (
 
 	"github.com/tfrec/tfrec/convert/internal/listing"
 	"github.com/tfrec/tfrec/convert/internal/origin"
-	"github.com/tfrec/tfrec/internal/race"
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/dev/race"
+	"github.com/tfrec/tfrec/internal/store/storage"
 )
 
 // endless is a store with a listing of any length, which it does not hold in memory.

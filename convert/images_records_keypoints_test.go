@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/annotation/objects"
 	"github.com/tfrec/tfrec/internal/imagekey"
-	"github.com/tfrec/tfrec/internal/objects"
 )
 
 // keypointsOf are lists with two points for each of n objects: object i has i/10 and its tenth, and the

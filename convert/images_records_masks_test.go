@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/annotation/objects"
 	"github.com/tfrec/tfrec/internal/imagekey"
-	"github.com/tfrec/tfrec/internal/objects"
 )
 
 // maskFile returns a PNG in the frame of the drawing's file, of what value says of each pixel as

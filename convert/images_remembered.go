@@ -9,7 +9,7 @@ import (
 
 	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/convert/internal/sample"
-	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/internal/set/setdir"
 )
 
 // hash128 is the hash of the content of an image or a mask; zero if it is not known.

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/tfrec/tfrec/internal/storage"
-	"github.com/tfrec/tfrec/internal/storage/storagetest"
+	"github.com/tfrec/tfrec/internal/store/storage"
+	"github.com/tfrec/tfrec/internal/store/storage/storagetest"
 	"github.com/tfrec/tfrec/manifest"
 )
 

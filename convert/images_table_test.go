@@ -16,9 +16,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/dev/race"
 	"github.com/tfrec/tfrec/internal/dev/torture"
 	"github.com/tfrec/tfrec/internal/imagekey"
-	"github.com/tfrec/tfrec/internal/race"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard/verify"
 )

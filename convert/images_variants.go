@@ -12,7 +12,7 @@ import (
 	"github.com/tfrec/tfrec/convert/internal/placed"
 	"github.com/tfrec/tfrec/convert/internal/sample"
 	"github.com/tfrec/tfrec/internal/annotation"
-	"github.com/tfrec/tfrec/internal/objects"
+	"github.com/tfrec/tfrec/internal/annotation/objects"
 	"github.com/tfrec/tfrec/internal/optname"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/internal/set/setdir"
 )
 
 // TestJobsLeaveOthersAlone: a Job that joined, and one that began, return to a directory in which

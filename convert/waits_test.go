@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/tfrec/tfrec/internal/race"
-	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/internal/dev/race"
+	"github.com/tfrec/tfrec/internal/dev/settest"
 )
 
 // TestRowsPassNothingOneByOne: many workers wait for locks and channels for a few chunks of rows at

@@ -16,7 +16,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/tfrec/tfrec/internal/memtemp"
+	"github.com/tfrec/tfrec/internal/dev/memtemp"
 )
 
 // bin is a directory with tfrec, the first in the PATH.

@@ -17,8 +17,8 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/train"
 
+	"github.com/tfrec/tfrec/internal/dev/settest"
 	"github.com/tfrec/tfrec/internal/dev/testwait"
-	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/reader"
 	"github.com/tfrec/tfrec/tfrecord"
 )

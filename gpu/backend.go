@@ -11,8 +11,8 @@ import (
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/gpu/internal/cuda"
 	"github.com/tfrec/tfrec/gpu/internal/nvjpeg"
-	"github.com/tfrec/tfrec/internal/offload"
-	"github.com/tfrec/tfrec/internal/raster"
+	"github.com/tfrec/tfrec/internal/codec/offload"
+	"github.com/tfrec/tfrec/internal/codec/raster"
 )
 
 // Errors of Open, for errors.Is.

@@ -6,7 +6,7 @@ import (
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/gpu"
 	"github.com/tfrec/tfrec/gpu/internal/gputest"
-	"github.com/tfrec/tfrec/internal/backendtest"
+	"github.com/tfrec/tfrec/internal/dev/backendtest"
 )
 
 // open opens the first GPU until the test ends. Without one the test is

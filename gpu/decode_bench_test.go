@@ -7,7 +7,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/gpu"
-	"github.com/tfrec/tfrec/internal/offload"
+	"github.com/tfrec/tfrec/internal/codec/offload"
 )
 
 // BenchmarkDecode measures batches of 64 JPEGs of 500x375 pixels, 4:2:0, resized to 224x224: the

@@ -13,7 +13,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/gpu"
-	"github.com/tfrec/tfrec/internal/backendtest"
+	"github.com/tfrec/tfrec/internal/dev/backendtest"
 )
 
 // What nvJPEG decodes on a GPU is held here to what the CPU makes of it, within a tolerance; on the

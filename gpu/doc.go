@@ -21,7 +21,7 @@
 // more is worthwhile.
 //
 // Package augment compiles a task to operations whose weights, tables and matrices the CPU's own
-// code computed (internal/raster), and the kernels in gpu/kernels execute them exactly: in integers
+// code computed (internal/codec/raster), and the kernels in gpu/kernels execute them exactly: in integers
 // where the CPU uses integers, otherwise in IEEE arithmetic without contraction. Tasks without a
 // kernel (JPEG artefacts) and tasks that do not fit into GPU memory are executed on the CPU, image
 // by image, and counted in [Stats]. If the GPU fails, the CPU takes over.

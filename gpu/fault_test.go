@@ -11,7 +11,7 @@ import (
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/gpu"
 	"github.com/tfrec/tfrec/gpu/internal/fakecuda"
-	"github.com/tfrec/tfrec/internal/backendtest"
+	"github.com/tfrec/tfrec/internal/dev/backendtest"
 )
 
 func TestFaultsOfOpen(t *testing.T) {

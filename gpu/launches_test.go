@@ -10,8 +10,8 @@ import (
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/gpu"
 	"github.com/tfrec/tfrec/gpu/internal/fakecuda"
-	"github.com/tfrec/tfrec/internal/backendtest"
-	"github.com/tfrec/tfrec/internal/offload"
+	"github.com/tfrec/tfrec/internal/codec/offload"
+	"github.com/tfrec/tfrec/internal/dev/backendtest"
 )
 
 // TestLaunches counts the launches of a batch of images of different sizes, each resized to a third:

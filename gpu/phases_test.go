@@ -12,8 +12,8 @@ import (
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/gpu/internal/cuda"
 	"github.com/tfrec/tfrec/gpu/internal/gputest"
-	"github.com/tfrec/tfrec/internal/offload"
-	"github.com/tfrec/tfrec/internal/raster"
+	"github.com/tfrec/tfrec/internal/codec/offload"
+	"github.com/tfrec/tfrec/internal/codec/raster"
 )
 
 // phases times parts of a batch with the GPU's own clock.

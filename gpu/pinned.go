@@ -7,7 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/tfrec/tfrec/gpu/internal/cuda"
-	"github.com/tfrec/tfrec/internal/raster"
+	"github.com/tfrec/tfrec/internal/codec/raster"
 )
 
 // pinned is the page-locked memory that a backend has given out.

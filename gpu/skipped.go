@@ -6,7 +6,7 @@ import (
 
 	"github.com/tfrec/tfrec/gpu/internal/cuda"
 	"github.com/tfrec/tfrec/gpu/internal/nvjpeg"
-	"github.com/tfrec/tfrec/internal/raster"
+	"github.com/tfrec/tfrec/internal/codec/raster"
 )
 
 // The chip's decoder is known to skip an image now and then and to report success. So planes are

@@ -13,7 +13,7 @@ import (
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/gpu"
 	"github.com/tfrec/tfrec/gpu/internal/fakecuda"
-	"github.com/tfrec/tfrec/internal/backendtest"
+	"github.com/tfrec/tfrec/internal/dev/backendtest"
 )
 
 // TestSkipped has nvJPEG report success for images that it skips: they are decoded again, and by the

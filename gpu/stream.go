@@ -5,7 +5,7 @@ import (
 
 	"github.com/tfrec/tfrec/gpu/internal/cuda"
 	"github.com/tfrec/tfrec/gpu/internal/nvjpeg"
-	"github.com/tfrec/tfrec/internal/raster"
+	"github.com/tfrec/tfrec/internal/codec/raster"
 )
 
 // stream does one job after the other, on a goroutine with a thread of its own.

@@ -3,7 +3,7 @@ package manifest
 import (
 	"path/filepath"
 
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/store/storage"
 )
 
 // Names in the directory of a set, except shards and the files for TFDS.

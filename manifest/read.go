@@ -12,8 +12,8 @@ import (
 	"reflect"
 	"strings"
 
-	"github.com/tfrec/tfrec/internal/recordscan"
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/set/recordscan"
+	"github.com/tfrec/tfrec/internal/store/storage"
 )
 
 // Limits of manifests, which are untrusted input. A manifest that reaches them takes a gigabyte of

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/tfrec/tfrec/internal/annotation/labels"
 	"github.com/tfrec/tfrec/internal/jsontext"
-	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 

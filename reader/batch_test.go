@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/tfrec/tfrec/internal/dev/race"
 	"github.com/tfrec/tfrec/internal/dev/readertest"
-	"github.com/tfrec/tfrec/internal/race"
 	"github.com/tfrec/tfrec/reader/internal/flows"
 	"github.com/tfrec/tfrec/tfrecord"
 )

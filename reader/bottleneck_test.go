@@ -8,7 +8,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/cpuload"
 	"github.com/tfrec/tfrec/internal/dev/readertest"
-	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/internal/dev/settest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/dev/readertest"
+	"github.com/tfrec/tfrec/internal/dev/settest"
 	"github.com/tfrec/tfrec/internal/dev/testwait"
 	"github.com/tfrec/tfrec/internal/memory"
-	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
 	"github.com/tfrec/tfrec/reader/internal/stages"
 	"github.com/tfrec/tfrec/tfrecord"

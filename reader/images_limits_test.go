@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/augment"
-	"github.com/tfrec/tfrec/internal/race"
-	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/internal/dev/race"
+	"github.com/tfrec/tfrec/internal/dev/settest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/dev/readertest"
-	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/internal/dev/settest"
 	"github.com/tfrec/tfrec/reader/internal/fileset"
 	"github.com/tfrec/tfrec/tfrecord"
 )

@@ -15,9 +15,9 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/dev/race"
 	"github.com/tfrec/tfrec/internal/dev/readertest"
-	"github.com/tfrec/tfrec/internal/race"
-	"github.com/tfrec/tfrec/internal/storage/storagetest"
+	"github.com/tfrec/tfrec/internal/store/storage/storagetest"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/reader/internal/fileset"
 	"github.com/tfrec/tfrec/reader/internal/pipeline"

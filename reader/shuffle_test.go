@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/dev/race"
 	"github.com/tfrec/tfrec/internal/dev/readertest"
-	"github.com/tfrec/tfrec/internal/race"
 	"github.com/tfrec/tfrec/reader/internal/stages"
 	"github.com/tfrec/tfrec/tfrecord"
 )

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/dev/readertest"
-	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/internal/dev/settest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/columns"
-	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/internal/dev/settest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 

@@ -3,7 +3,7 @@ package shard
 import (
 	"context"
 
-	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/manifest"
 )
 

@@ -1,6 +1,6 @@
 package shard
 
-import "github.com/tfrec/tfrec/internal/setdir"
+import "github.com/tfrec/tfrec/internal/set/setdir"
 
 // StateDir is the directory of the state of runs, in the directory of a set.
 const StateDir = setdir.StateDir

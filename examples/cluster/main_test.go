@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/dev/freeport"
 	"github.com/tfrec/tfrec/internal/dev/testwait"
-	"github.com/tfrec/tfrec/internal/freeport"
 )
 
 // program finds what `make cluster-test` builds: a path in a variable of the environment. Without

@@ -1,4 +1,4 @@
-// The kernels that carry out internal/raster's operations: each thread makes one
+// The kernels that carry out internal/codec/raster's operations: each thread makes one
 // pixel, or one sample, of one of many operations, which may be of pictures of
 // different sizes. No barriers, no shared memory, nothing but integers where
 // the CPU has integers, and elsewhere IEEE arithmetic without contraction, so

@@ -1,4 +1,4 @@
-// The operations of internal/raster for C, and how a thread finds its own. The
+// The operations of internal/codec/raster for C, and how a thread finds its own. The
 // layout of View and Op is that of the Go types of the same names.
 
 #ifndef TFREC_RASTER_H
@@ -39,7 +39,7 @@ struct Op {
 	int64_t begin;
 };
 
-static_assert(sizeof(View) == 16 && sizeof(Op) == 256, "the layout of internal/raster");
+static_assert(sizeof(View) == 16 && sizeof(Op) == 256, "the layout of internal/codec/raster");
 
 // THREADS is how many threads a block has.
 #define THREADS 256

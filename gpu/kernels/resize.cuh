@@ -65,7 +65,7 @@ extern "C" __global__ void tfrec_pick(const Op *ops, uint64_t count) {
 }
 
 // chroma is the sample of a plane of chroma at a pixel of the whole picture, as
-// internal/jpeg/upsample.go enlarges it.
+// internal/codec/jpeg/upsample.go enlarges it.
 static __device__ __forceinline__ int chroma(const Op *op, const View &plane, int x, int y) {
 	int fx = (int)op->arg[0], fy = (int)op->arg[1];
 	int width = (int)op->arg[5], height = (int)op->arg[6], left = (int)op->arg[7], top = (int)op->arg[8];
@@ -87,7 +87,7 @@ static __device__ __forceinline__ int chroma(const Op *op, const View &plane, in
 	return (3 * here + other + 8 - (x & 1)) >> 4;
 }
 
-// The conversion is libjpeg's, in 16 bits of fraction: internal/jpeg/color.go.
+// The conversion is libjpeg's, in 16 bits of fraction: internal/codec/jpeg/color.go.
 extern "C" __global__ void tfrec_convert(const Op *ops, uint64_t count) {
 	int x, y;
 	const Op *op = find(ops, count, &x, &y);

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/store/storage"
 )
 
 // classFiles are the names of files that list classes next to YOLO's labels.

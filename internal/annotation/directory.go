@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/internal/imagetree"
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/store/storage"
 )
 
 // Directory is a directory of annotations, with those below it.

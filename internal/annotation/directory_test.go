@@ -14,8 +14,8 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/annotation/annotationtest"
-	"github.com/tfrec/tfrec/internal/storage"
-	"github.com/tfrec/tfrec/internal/storage/storagetest"
+	"github.com/tfrec/tfrec/internal/store/storage"
+	"github.com/tfrec/tfrec/internal/store/storage/storagetest"
 )
 
 // write is annotationtest.Write with names and texts in turns.

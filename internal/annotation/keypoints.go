@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/tfrec/tfrec/internal/jsonscan"
 	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/table/jsonscan"
 )
 
 // Keypoint is a labelled point of an object that has a meaning, such as its left eye.

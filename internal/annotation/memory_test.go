@@ -13,7 +13,7 @@ import (
 	"github.com/tfrec/tfrec/internal/annotation/kitti"
 	"github.com/tfrec/tfrec/internal/annotation/labelme"
 	"github.com/tfrec/tfrec/internal/annotation/yolo"
-	"github.com/tfrec/tfrec/internal/race"
+	"github.com/tfrec/tfrec/internal/dev/race"
 )
 
 // TestMemory: all that reading a file allocates, but for what it returns, is within the Memory of

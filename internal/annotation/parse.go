@@ -10,8 +10,8 @@ import (
 
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/plural"
-	"github.com/tfrec/tfrec/internal/regular"
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/store/regular"
+	"github.com/tfrec/tfrec/internal/store/storage"
 )
 
 const (

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/tfrec/tfrec/internal/csvscan"
+	"github.com/tfrec/tfrec/internal/table/csvscan"
 )
 
 // Text returns a file's text without its byte order mark. It is an error if it is not UTF-8.

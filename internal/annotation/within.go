@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/internal/imagetree"
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/store/storage"
 )
 
 // Within prepends the directories of the path that the set was read from to the names of its

@@ -13,13 +13,13 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/convert"
-	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/codec/thumbnail"
 	"github.com/tfrec/tfrec/internal/command/cli"
-	"github.com/tfrec/tfrec/internal/output"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
-	"github.com/tfrec/tfrec/internal/storage"
-	"github.com/tfrec/tfrec/internal/thumbnail"
+	"github.com/tfrec/tfrec/internal/store/atomicfile"
+	"github.com/tfrec/tfrec/internal/store/output"
+	"github.com/tfrec/tfrec/internal/store/storage"
 )
 
 // previewOptions are the flags of augment preview.

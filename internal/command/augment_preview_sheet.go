@@ -6,10 +6,10 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/convert"
-	"github.com/tfrec/tfrec/internal/objects"
+	"github.com/tfrec/tfrec/internal/annotation/objects"
+	"github.com/tfrec/tfrec/internal/codec/thumbnail"
 	"github.com/tfrec/tfrec/internal/plural"
-	"github.com/tfrec/tfrec/internal/preview"
-	"github.com/tfrec/tfrec/internal/thumbnail"
+	"github.com/tfrec/tfrec/internal/view/preview"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 

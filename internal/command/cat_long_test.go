@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/command/formats"
-	"github.com/tfrec/tfrec/internal/race"
+	"github.com/tfrec/tfrec/internal/dev/race"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 

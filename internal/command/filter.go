@@ -10,7 +10,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/command/cli"
 	"github.com/tfrec/tfrec/internal/plural"
-	"github.com/tfrec/tfrec/internal/where"
+	"github.com/tfrec/tfrec/internal/set/where"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard/reshape"
 	"github.com/tfrec/tfrec/tfrecord"

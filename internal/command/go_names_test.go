@@ -178,7 +178,7 @@ func isNoFlag(text string) bool {
 // their names, which are in the words of the program.
 func TestLibrariesNameOptions(t *testing.T) {
 	l := parseLibrary(t)
-	if len(l.files) < 30 || l.files["internal/jpeg"] == nil || l.files["internal/command"] != nil {
+	if len(l.files) < 30 || l.files["internal/codec/jpeg"] == nil || l.files["internal/command"] != nil {
 		t.Fatalf("the library has the packages %q", slices.Sorted(maps.Keys(l.files)))
 	}
 	verb := map[string]bool{}

@@ -15,11 +15,11 @@ import (
 	"github.com/tfrec/tfrec/internal/command/cli"
 	"github.com/tfrec/tfrec/internal/command/formats"
 	"github.com/tfrec/tfrec/internal/command/text"
-	"github.com/tfrec/tfrec/internal/emit"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
+	"github.com/tfrec/tfrec/internal/view/emit"
 	"github.com/tfrec/tfrec/shard/stats"
 )
 

@@ -6,9 +6,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/internal/command/cli"
-	"github.com/tfrec/tfrec/internal/emit"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/printable"
+	"github.com/tfrec/tfrec/internal/view/emit"
 	"github.com/tfrec/tfrec/shard/stats"
 )
 

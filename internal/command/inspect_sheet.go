@@ -10,7 +10,7 @@ import (
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/command/cli"
 	"github.com/tfrec/tfrec/internal/plural"
-	page "github.com/tfrec/tfrec/internal/preview"
+	page "github.com/tfrec/tfrec/internal/view/preview"
 	"github.com/tfrec/tfrec/shard/stats"
 )
 

@@ -18,7 +18,7 @@ import (
 	"github.com/tfrec/tfrec/internal/command/conversion"
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/printable"
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/store/storage"
 )
 
 // Main runs the command with the process's arguments, and returns the exit code.

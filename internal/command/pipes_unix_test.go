@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/command/cli"
-	"github.com/tfrec/tfrec/internal/race"
+	"github.com/tfrec/tfrec/internal/dev/race"
 )
 
 // runFor runs the command and returns its exit code and what it wrote. It fails the

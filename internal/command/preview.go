@@ -15,9 +15,9 @@ import (
 	"github.com/tfrec/tfrec/internal/command/conversion"
 	"github.com/tfrec/tfrec/internal/command/text"
 	"github.com/tfrec/tfrec/internal/plural"
-	page "github.com/tfrec/tfrec/internal/preview"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
+	page "github.com/tfrec/tfrec/internal/view/preview"
 	"github.com/tfrec/tfrec/shard"
 )
 

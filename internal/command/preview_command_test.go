@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/command/conversion"
-	page "github.com/tfrec/tfrec/internal/preview"
+	page "github.com/tfrec/tfrec/internal/view/preview"
 	"github.com/tfrec/tfrec/manifest"
 )
 

@@ -15,9 +15,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/internal/command/cli"
+	"github.com/tfrec/tfrec/internal/dev/race"
 	"github.com/tfrec/tfrec/internal/dev/torture"
 	"github.com/tfrec/tfrec/internal/printable"
-	"github.com/tfrec/tfrec/internal/race"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/internal/command/cli"
-	"github.com/tfrec/tfrec/internal/shares"
+	"github.com/tfrec/tfrec/internal/set/shares"
 	"github.com/tfrec/tfrec/shard/reshape"
 )
 

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/convert"
-	"github.com/tfrec/tfrec/internal/storage"
-	"github.com/tfrec/tfrec/internal/storage/storagetest"
+	"github.com/tfrec/tfrec/internal/store/storage"
+	"github.com/tfrec/tfrec/internal/store/storage/storagetest"
 	"github.com/tfrec/tfrec/reader"
 	"github.com/tfrec/tfrec/shard"
 )

@@ -12,9 +12,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/tfrec/tfrec/internal/race"
-	"github.com/tfrec/tfrec/internal/storage"
-	"github.com/tfrec/tfrec/internal/storage/storagetest"
+	"github.com/tfrec/tfrec/internal/dev/race"
+	"github.com/tfrec/tfrec/internal/store/storage"
+	"github.com/tfrec/tfrec/internal/store/storage/storagetest"
 )
 
 // storeRuns are runs of each verb with a set in a store, what it writes, and how many passes it

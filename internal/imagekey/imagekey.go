@@ -1,5 +1,5 @@
 // Package imagekey has the keys of the features in tfrec's records of images, with the names of
-// TensorFlow's models where these exist. The keys of objects are in internal/objects.
+// TensorFlow's models where these exist. The keys of objects are in internal/annotation/objects.
 package imagekey
 
 // The features of an image's record, sorted.

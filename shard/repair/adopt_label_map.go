@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/tfrec/tfrec/internal/annotation/labelmap"
-	"github.com/tfrec/tfrec/internal/labels"
-	"github.com/tfrec/tfrec/internal/objects"
+	"github.com/tfrec/tfrec/internal/annotation/labels"
+	"github.com/tfrec/tfrec/internal/annotation/objects"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/manifest"
 )

@@ -5,8 +5,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/tfrec/tfrec/internal/shares"
-	"github.com/tfrec/tfrec/internal/tfds"
+	"github.com/tfrec/tfrec/internal/set/shares"
+	"github.com/tfrec/tfrec/internal/set/tfds"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 )

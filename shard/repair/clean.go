@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/tfrec/tfrec/internal/setdir"
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/set/setdir"
+	"github.com/tfrec/tfrec/internal/store/storage"
 )
 
 // CleanOptions configures Clean. The zero value only reports.

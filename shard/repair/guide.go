@@ -6,8 +6,8 @@ import (
 	"io"
 	"slices"
 
-	"github.com/tfrec/tfrec/internal/recordscan"
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/set/recordscan"
+	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 

@@ -6,8 +6,8 @@ import (
 	"io"
 	"os"
 
-	"github.com/tfrec/tfrec/internal/compare"
-	"github.com/tfrec/tfrec/internal/osfile"
+	"github.com/tfrec/tfrec/internal/set/compare"
+	"github.com/tfrec/tfrec/internal/store/osfile"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 

@@ -3,7 +3,7 @@ package repair
 import (
 	"testing"
 
-	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/internal/dev/settest"
 )
 
 func TestMain(m *testing.M) { settest.Main(m) }

@@ -8,8 +8,8 @@ import (
 	"iter"
 	"os"
 
-	"github.com/tfrec/tfrec/internal/atomicfile"
-	"github.com/tfrec/tfrec/internal/osfile"
+	"github.com/tfrec/tfrec/internal/store/atomicfile"
+	"github.com/tfrec/tfrec/internal/store/osfile"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )

@@ -11,15 +11,15 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/tfrec/tfrec/internal/atomicfile"
-	"github.com/tfrec/tfrec/internal/osfile"
-	"github.com/tfrec/tfrec/internal/setdir"
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/set/setdir"
+	"github.com/tfrec/tfrec/internal/store/atomicfile"
+	"github.com/tfrec/tfrec/internal/store/osfile"
+	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 )
 
-// A set is repaired in place in the same way as an append (see journal.go of internal/setdir): the
+// A set is repaired in place in the same way as an append (see journal.go of internal/set/setdir): the
 // originals are kept, all new files are staged below .tfrec, and then a journal lists the renames.
 // Until then the set is unchanged; afterwards the next command completes the change, and a repair
 // returns the report of the interrupted one.

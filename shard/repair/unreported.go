@@ -8,9 +8,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/tfrec/tfrec/internal/atomicfile"
-	"github.com/tfrec/tfrec/internal/osfile"
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/store/atomicfile"
+	"github.com/tfrec/tfrec/internal/store/osfile"
+	"github.com/tfrec/tfrec/internal/store/storage"
 )
 
 // A repair in place that is killed after it has replaced a file, and before its report was

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/tfrec/tfrec/internal/features"
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/set/features"
 	"github.com/tfrec/tfrec/manifest"
 )
 

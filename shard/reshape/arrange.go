@@ -7,10 +7,10 @@ import (
 	"encoding/binary"
 	"sort"
 
-	"github.com/tfrec/tfrec/internal/osfile"
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/random"
-	"github.com/tfrec/tfrec/internal/spill"
+	"github.com/tfrec/tfrec/internal/set/spill"
+	"github.com/tfrec/tfrec/internal/store/osfile"
 )
 
 // ordering is an order of the records in each target.

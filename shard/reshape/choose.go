@@ -11,9 +11,9 @@ import (
 	"os"
 	"sync"
 
-	"github.com/tfrec/tfrec/internal/digest"
 	"github.com/tfrec/tfrec/internal/par"
-	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/internal/set/digest"
+	"github.com/tfrec/tfrec/internal/set/setdir"
 )
 
 // eachRecord reads all records: it calls look with each record, concurrently, and then calls then

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/internal/dev/settest"
 )
 
 func init() {

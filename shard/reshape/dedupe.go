@@ -3,9 +3,9 @@ package reshape
 import (
 	"context"
 
-	"github.com/tfrec/tfrec/internal/digest"
 	"github.com/tfrec/tfrec/internal/optname"
-	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/internal/set/digest"
+	"github.com/tfrec/tfrec/internal/set/setdir"
 )
 
 // DedupeOptions are the options of Dedupe.

@@ -7,11 +7,11 @@ import (
 	"io"
 	"sync"
 
-	"github.com/tfrec/tfrec/internal/digest"
 	"github.com/tfrec/tfrec/internal/optname"
-	"github.com/tfrec/tfrec/internal/osfile"
-	"github.com/tfrec/tfrec/internal/setdir"
-	"github.com/tfrec/tfrec/internal/spill"
+	"github.com/tfrec/tfrec/internal/set/digest"
+	"github.com/tfrec/tfrec/internal/set/setdir"
+	"github.com/tfrec/tfrec/internal/set/spill"
+	"github.com/tfrec/tfrec/internal/store/osfile"
 )
 
 // duplicates holds the numbers of the records that repeat an earlier one, read in order. The hashes

@@ -6,9 +6,9 @@ import (
 	"io"
 	"slices"
 
-	"github.com/tfrec/tfrec/internal/digest"
-	"github.com/tfrec/tfrec/internal/osfile"
-	"github.com/tfrec/tfrec/internal/spill"
+	"github.com/tfrec/tfrec/internal/set/digest"
+	"github.com/tfrec/tfrec/internal/set/spill"
+	"github.com/tfrec/tfrec/internal/store/osfile"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 

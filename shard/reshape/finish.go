@@ -7,7 +7,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/build"
 	"github.com/tfrec/tfrec/internal/plural"
-	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"

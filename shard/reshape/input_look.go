@@ -6,9 +6,9 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/tfrec/tfrec/internal/digest"
-	"github.com/tfrec/tfrec/internal/features"
 	"github.com/tfrec/tfrec/internal/optname"
+	"github.com/tfrec/tfrec/internal/set/digest"
+	"github.com/tfrec/tfrec/internal/set/features"
 	"github.com/tfrec/tfrec/manifest"
 )
 

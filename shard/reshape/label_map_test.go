@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/annotation/labelmap"
-	"github.com/tfrec/tfrec/internal/objects"
-	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/internal/annotation/objects"
+	"github.com/tfrec/tfrec/internal/dev/settest"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard/repair"
 	"github.com/tfrec/tfrec/shard/verify"

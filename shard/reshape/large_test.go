@@ -13,9 +13,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/tfrec/tfrec/internal/digest"
-	"github.com/tfrec/tfrec/internal/labels"
-	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/internal/annotation/labels"
+	"github.com/tfrec/tfrec/internal/dev/settest"
+	"github.com/tfrec/tfrec/internal/set/digest"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/verify"

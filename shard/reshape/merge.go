@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/tfrec/tfrec/internal/features"
 	"github.com/tfrec/tfrec/internal/optname"
+	"github.com/tfrec/tfrec/internal/set/features"
 	"github.com/tfrec/tfrec/manifest"
 )
 

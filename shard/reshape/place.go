@@ -4,7 +4,7 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 

@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"github.com/tfrec/tfrec/internal/par"
-	"github.com/tfrec/tfrec/internal/spill"
+	"github.com/tfrec/tfrec/internal/set/spill"
 )
 
 // placedWriter writes shards whose records are in buckets.

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/tfrec/tfrec/internal/digest"
-	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/internal/dev/settest"
+	"github.com/tfrec/tfrec/internal/set/digest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/tfrec/tfrec/internal/optname"
-	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/internal/set/setdir"
 )
 
 // ReshardOptions are the options of Reshard. SortBy excludes Shuffle and GroupBy.

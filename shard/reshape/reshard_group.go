@@ -8,9 +8,9 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/tfrec/tfrec/internal/digest"
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/set/digest"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/tfrecord"
 )

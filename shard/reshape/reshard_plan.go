@@ -12,9 +12,9 @@ import (
 
 	"github.com/tfrec/tfrec/internal/build"
 	"github.com/tfrec/tfrec/internal/jsontext"
-	"github.com/tfrec/tfrec/internal/recordcount"
-	"github.com/tfrec/tfrec/internal/setdir"
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/set/recordcount"
+	"github.com/tfrec/tfrec/internal/set/setdir"
+	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"

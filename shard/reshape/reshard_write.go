@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"iter"
 
-	"github.com/tfrec/tfrec/internal/osfile"
 	"github.com/tfrec/tfrec/internal/plural"
-	"github.com/tfrec/tfrec/internal/recordcount"
-	"github.com/tfrec/tfrec/internal/setdir"
-	"github.com/tfrec/tfrec/internal/spill"
+	"github.com/tfrec/tfrec/internal/set/recordcount"
+	"github.com/tfrec/tfrec/internal/set/setdir"
+	"github.com/tfrec/tfrec/internal/set/spill"
+	"github.com/tfrec/tfrec/internal/store/osfile"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/tfrec/tfrec/internal/digest"
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/random"
+	"github.com/tfrec/tfrec/internal/set/digest"
 )
 
 // SampleOptions are the options of Sample. Exactly one of Count and Share must be set.

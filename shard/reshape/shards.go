@@ -4,8 +4,8 @@ import (
 	"context"
 	"sync"
 
-	"github.com/tfrec/tfrec/internal/labels"
-	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/internal/annotation/labels"
+	"github.com/tfrec/tfrec/internal/set/setdir"
 )
 
 // openShard is a shard of a new set that is being written.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/dev/torture"
-	"github.com/tfrec/tfrec/internal/spill"
+	"github.com/tfrec/tfrec/internal/set/spill"
 )
 
 // TestSortRows sorts buckets of random keys and compares with slices.SortFunc.

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 
-	"github.com/tfrec/tfrec/internal/features"
+	"github.com/tfrec/tfrec/internal/set/features"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 

@@ -7,9 +7,9 @@ import (
 	"sort"
 
 	"github.com/tfrec/tfrec/internal/par"
-	"github.com/tfrec/tfrec/internal/recordcount"
-	"github.com/tfrec/tfrec/internal/recordscan"
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/set/recordcount"
+	"github.com/tfrec/tfrec/internal/set/recordscan"
+	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"

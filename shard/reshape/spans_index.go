@@ -6,8 +6,8 @@ import (
 	"context"
 	"io"
 
-	"github.com/tfrec/tfrec/internal/recordcount"
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/set/recordcount"
+	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/tfrecord"
 )

@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/tfrec/tfrec/internal/digest"
 	"github.com/tfrec/tfrec/internal/optname"
+	"github.com/tfrec/tfrec/internal/set/digest"
 )
 
 // values counts the records of each value of a feature, by the hash of the value.

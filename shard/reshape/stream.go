@@ -7,12 +7,12 @@ import (
 	"io"
 	"runtime/debug"
 
-	"github.com/tfrec/tfrec/internal/digest"
-	"github.com/tfrec/tfrec/internal/osfile"
 	"github.com/tfrec/tfrec/internal/par"
-	"github.com/tfrec/tfrec/internal/recheck"
-	"github.com/tfrec/tfrec/internal/recordscan"
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/set/digest"
+	"github.com/tfrec/tfrec/internal/set/recheck"
+	"github.com/tfrec/tfrec/internal/set/recordscan"
+	"github.com/tfrec/tfrec/internal/store/osfile"
+	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )

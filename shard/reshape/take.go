@@ -3,8 +3,8 @@ package reshape
 import (
 	"context"
 
-	"github.com/tfrec/tfrec/internal/digest"
 	"github.com/tfrec/tfrec/internal/optname"
+	"github.com/tfrec/tfrec/internal/set/digest"
 )
 
 // TakeOptions are the options of Take. At least one of Skip and Count must be set.

@@ -3,7 +3,7 @@ package reshape
 import (
 	"testing"
 
-	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/internal/dev/settest"
 	"github.com/tfrec/tfrec/shard/repair"
 	"github.com/tfrec/tfrec/shard/verify"
 )

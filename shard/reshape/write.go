@@ -5,8 +5,8 @@ import (
 	"context"
 	"slices"
 
-	"github.com/tfrec/tfrec/internal/features"
 	"github.com/tfrec/tfrec/internal/par"
+	"github.com/tfrec/tfrec/internal/set/features"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/tfrecord"
 )

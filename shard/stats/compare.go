@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tfrec/tfrec/internal/features"
+	"github.com/tfrec/tfrec/internal/set/features"
 )
 
 // Drift describes the differences between the records of A and B. Arrays of two hold the values for

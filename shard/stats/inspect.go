@@ -7,9 +7,9 @@ import (
 	"runtime"
 	"sync/atomic"
 
-	"github.com/tfrec/tfrec/internal/features"
 	"github.com/tfrec/tfrec/internal/par"
-	"github.com/tfrec/tfrec/internal/recordscan"
+	"github.com/tfrec/tfrec/internal/set/features"
+	"github.com/tfrec/tfrec/internal/set/recordscan"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 	"github.com/tfrec/tfrec/tfrecord/message"

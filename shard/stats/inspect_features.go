@@ -3,8 +3,8 @@ package stats
 import (
 	"math"
 
-	"github.com/tfrec/tfrec/internal/features"
-	"github.com/tfrec/tfrec/internal/recordscan"
+	"github.com/tfrec/tfrec/internal/set/features"
+	"github.com/tfrec/tfrec/internal/set/recordscan"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 

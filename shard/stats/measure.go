@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/tfrec/tfrec/internal/par"
-	"github.com/tfrec/tfrec/internal/recordscan"
+	"github.com/tfrec/tfrec/internal/set/recordscan"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 	"github.com/tfrec/tfrec/tfrecord/message"

@@ -3,7 +3,7 @@ package stats
 import (
 	"math"
 
-	"github.com/tfrec/tfrec/internal/objects"
+	"github.com/tfrec/tfrec/internal/annotation/objects"
 )
 
 // ObjectsDrift describes the differences of the objects in images. Arrays of two hold the values

@@ -4,9 +4,9 @@ import (
 	"iter"
 	"math"
 
+	"github.com/tfrec/tfrec/internal/annotation/objects"
 	"github.com/tfrec/tfrec/internal/imagekey"
-	"github.com/tfrec/tfrec/internal/objects"
-	"github.com/tfrec/tfrec/internal/recordscan"
+	"github.com/tfrec/tfrec/internal/set/recordscan"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 

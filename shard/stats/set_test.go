@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/inject"
-	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 )

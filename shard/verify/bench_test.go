@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/internal/dev/settest"
 )
 
 // BenchmarkVerify verifies eight cached shards of 100 KB records on all cores: loose files, whose

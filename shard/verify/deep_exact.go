@@ -5,9 +5,9 @@ import (
 	"encoding/binary"
 	"io"
 
-	"github.com/tfrec/tfrec/internal/digest"
-	"github.com/tfrec/tfrec/internal/osfile"
-	"github.com/tfrec/tfrec/internal/spill"
+	"github.com/tfrec/tfrec/internal/set/digest"
+	"github.com/tfrec/tfrec/internal/set/spill"
+	"github.com/tfrec/tfrec/internal/store/osfile"
 )
 
 // exactDups finds identical records by 128-bit hashes, completely and in bounded memory: it sorts a

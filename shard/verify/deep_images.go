@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/codec/rawpixels"
 	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/plural"
-	"github.com/tfrec/tfrec/internal/rawpixels"
-	"github.com/tfrec/tfrec/internal/recordscan"
+	"github.com/tfrec/tfrec/internal/set/recordscan"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 

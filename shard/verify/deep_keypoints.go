@@ -3,7 +3,7 @@ package verify
 import (
 	"fmt"
 
-	"github.com/tfrec/tfrec/internal/objects"
+	"github.com/tfrec/tfrec/internal/annotation/objects"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 

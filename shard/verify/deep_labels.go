@@ -4,9 +4,9 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/tfrec/tfrec/internal/labels"
+	"github.com/tfrec/tfrec/internal/annotation/labels"
 	"github.com/tfrec/tfrec/internal/plural"
-	"github.com/tfrec/tfrec/internal/recordscan"
+	"github.com/tfrec/tfrec/internal/set/recordscan"
 )
 
 // labelTally counts the texts in the records for a label feature without a vocabulary.

@@ -1,7 +1,7 @@
 package verify
 
 import (
-	"github.com/tfrec/tfrec/internal/digest"
+	"github.com/tfrec/tfrec/internal/set/digest"
 	"github.com/tfrec/tfrec/tfrecord/message"
 )
 

@@ -3,7 +3,7 @@ package verify
 import (
 	"encoding/binary"
 
-	"github.com/tfrec/tfrec/internal/digest"
+	"github.com/tfrec/tfrec/internal/set/digest"
 )
 
 // origin returns an additional row for an augmented record. All records made from the same image of

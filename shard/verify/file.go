@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/tfrec/tfrec/internal/labels"
+	"github.com/tfrec/tfrec/internal/annotation/labels"
 	"github.com/tfrec/tfrec/internal/plural"
-	"github.com/tfrec/tfrec/internal/recordscan"
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/set/recordscan"
+	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"

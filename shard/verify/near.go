@@ -12,7 +12,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"github.com/tfrec/tfrec/internal/osfile"
+	"github.com/tfrec/tfrec/internal/store/osfile"
 )
 
 // nearDups finds similar images. It keeps 56 bytes per image in memory, and 60 more during the

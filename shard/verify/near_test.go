@@ -16,9 +16,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/tfrec/tfrec/internal/digest"
-	"github.com/tfrec/tfrec/internal/race"
-	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/internal/dev/race"
+	"github.com/tfrec/tfrec/internal/dev/settest"
+	"github.com/tfrec/tfrec/internal/set/digest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tfrec/tfrec/internal/features"
 	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/set/features"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/tfrecord"
 )

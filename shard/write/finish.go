@@ -14,12 +14,12 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/tfrec/tfrec/internal/annotation/labels"
 	"github.com/tfrec/tfrec/internal/build"
-	"github.com/tfrec/tfrec/internal/fingerprint"
-	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/internal/naming"
-	"github.com/tfrec/tfrec/internal/setdir"
-	"github.com/tfrec/tfrec/internal/shares"
+	"github.com/tfrec/tfrec/internal/set/fingerprint"
+	"github.com/tfrec/tfrec/internal/set/setdir"
+	"github.com/tfrec/tfrec/internal/set/shares"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/tfrec/tfrec/internal/naming"
-	"github.com/tfrec/tfrec/internal/shares"
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/set/shares"
+	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"

@@ -3,7 +3,7 @@ package write
 import (
 	"encoding/binary"
 
-	"github.com/tfrec/tfrec/internal/labels"
+	"github.com/tfrec/tfrec/internal/annotation/labels"
 )
 
 // row is a record as it is sorted. Rows are compared by their bytes, so that they are in the order of

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/tfrec/tfrec/internal/shares"
+	"github.com/tfrec/tfrec/internal/set/shares"
 	"github.com/tfrec/tfrec/shard"
 )
 

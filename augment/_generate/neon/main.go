@@ -4,7 +4,7 @@
 package main
 
 import (
-	neon "github.com/tfrec/tfrec/internal/_neon"
+	neon "github.com/tfrec/tfrec/internal/codec/_neon"
 )
 
 // precision is the number of fraction bits in the sum of a pixel.

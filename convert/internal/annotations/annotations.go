@@ -9,19 +9,19 @@ import (
 
 	"github.com/tfrec/tfrec/convert/internal/options"
 	"github.com/tfrec/tfrec/internal/annotation"
+	"github.com/tfrec/tfrec/internal/annotation/classfile"
 	"github.com/tfrec/tfrec/internal/annotation/coco"
 	"github.com/tfrec/tfrec/internal/annotation/csvboxes"
 	"github.com/tfrec/tfrec/internal/annotation/kitti"
 	"github.com/tfrec/tfrec/internal/annotation/labelme"
+	"github.com/tfrec/tfrec/internal/annotation/labels"
+	"github.com/tfrec/tfrec/internal/annotation/objects"
 	"github.com/tfrec/tfrec/internal/annotation/voc"
 	"github.com/tfrec/tfrec/internal/annotation/yolo"
-	"github.com/tfrec/tfrec/internal/classfile"
 	"github.com/tfrec/tfrec/internal/jsontext"
-	"github.com/tfrec/tfrec/internal/labels"
-	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/store/storage"
 )
 
 // readers read the files of the formats.

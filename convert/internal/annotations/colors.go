@@ -13,10 +13,10 @@ import (
 	"github.com/tfrec/tfrec/convert/internal/options"
 	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/annotation/maskcolors"
+	"github.com/tfrec/tfrec/internal/annotation/masks"
 	"github.com/tfrec/tfrec/internal/jsontext"
-	"github.com/tfrec/tfrec/internal/masks"
 	"github.com/tfrec/tfrec/internal/optname"
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/store/storage"
 )
 
 // Colors maps the colours of RGB masks to classes.

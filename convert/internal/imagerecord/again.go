@@ -5,7 +5,7 @@ import (
 	"context"
 
 	"github.com/tfrec/tfrec/convert/internal/plan"
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/store/storage"
 )
 
 // suspect reports whether a sample may be unusable because bytes of its images changed in transit:

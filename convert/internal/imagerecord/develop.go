@@ -8,7 +8,7 @@ import (
 	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/convert/internal/placed"
 	"github.com/tfrec/tfrec/convert/internal/plan"
-	"github.com/tfrec/tfrec/internal/decodeplan"
+	"github.com/tfrec/tfrec/internal/codec/decodeplan"
 )
 
 // develop decodes an image and prepares the steps that the options require. An image that is kept is

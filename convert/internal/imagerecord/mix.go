@@ -8,7 +8,7 @@ import (
 	"github.com/tfrec/tfrec/convert/internal/placed"
 	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/convert/internal/sample"
-	"github.com/tfrec/tfrec/internal/decodeplan"
+	"github.com/tfrec/tfrec/internal/codec/decodeplan"
 	"github.com/tfrec/tfrec/internal/jsontext"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/internal/jsontext"
-	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/internal/set/setdir"
 )
 
 // Read reads an image, with its other features into m, and returns their identity. The bytes are valid

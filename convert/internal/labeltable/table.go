@@ -12,10 +12,10 @@ import (
 	"github.com/tfrec/tfrec/convert/internal/tables"
 	"github.com/tfrec/tfrec/convert/internal/walk"
 	"github.com/tfrec/tfrec/internal/account"
-	"github.com/tfrec/tfrec/internal/imagetable"
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/table"
+	"github.com/tfrec/tfrec/internal/table/imagetable"
 )
 
 // Read replaces found images by those that the rows of LabelSpec.File name, sorted by path. Rows

@@ -15,13 +15,13 @@ import (
 	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/convert/internal/walk"
 	"github.com/tfrec/tfrec/internal/account"
-	"github.com/tfrec/tfrec/internal/classfile"
+	"github.com/tfrec/tfrec/internal/annotation/classfile"
+	"github.com/tfrec/tfrec/internal/annotation/labels"
 	"github.com/tfrec/tfrec/internal/imagetree"
 	"github.com/tfrec/tfrec/internal/jsontext"
-	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/internal/optname"
-	"github.com/tfrec/tfrec/internal/safename"
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/store/safename"
+	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/shard"
 )
 

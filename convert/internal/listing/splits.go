@@ -16,11 +16,11 @@ import (
 	"github.com/tfrec/tfrec/convert/internal/stated"
 	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/annotation"
+	"github.com/tfrec/tfrec/internal/annotation/splitlists"
 	"github.com/tfrec/tfrec/internal/imagetree"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
-	"github.com/tfrec/tfrec/internal/splitlists"
 )
 
 // splitsFromFiles keeps the splits that the names of all files of a source state, unless options give

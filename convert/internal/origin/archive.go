@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/convert/internal/plan"
-	"github.com/tfrec/tfrec/internal/archive"
 	"github.com/tfrec/tfrec/internal/jsontext"
-	"github.com/tfrec/tfrec/internal/setdir"
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/set/setdir"
+	"github.com/tfrec/tfrec/internal/store/archive"
+	"github.com/tfrec/tfrec/internal/store/storage"
 )
 
 // Archives is the origin of images that are members of one archive, or of the archives that a glob

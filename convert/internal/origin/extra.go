@@ -2,7 +2,7 @@ package origin
 
 import (
 	"github.com/tfrec/tfrec/internal/annotation"
-	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/internal/set/setdir"
 )
 
 // Extra holds the data that few images have, in one place, so that an image without them takes little

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/convert/internal/tablefile"
-	"github.com/tfrec/tfrec/internal/storage"
-	"github.com/tfrec/tfrec/internal/textfile"
+	"github.com/tfrec/tfrec/internal/store/storage"
+	"github.com/tfrec/tfrec/internal/store/textfile"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/tfrec/tfrec/internal/annotation"
-	"github.com/tfrec/tfrec/internal/objects"
+	"github.com/tfrec/tfrec/internal/annotation/objects"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 

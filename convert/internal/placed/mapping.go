@@ -5,7 +5,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/annotation"
-	"github.com/tfrec/tfrec/internal/orientation"
+	"github.com/tfrec/tfrec/internal/codec/orientation"
 )
 
 // Mapping maps positions on an image, as annotations have them, to the stored image.

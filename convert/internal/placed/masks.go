@@ -5,9 +5,9 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/annotation/maskcolors"
+	"github.com/tfrec/tfrec/internal/annotation/masks"
+	"github.com/tfrec/tfrec/internal/codec/orientation"
 	"github.com/tfrec/tfrec/internal/jsontext"
-	"github.com/tfrec/tfrec/internal/masks"
-	"github.com/tfrec/tfrec/internal/orientation"
 )
 
 // DecodeMask decodes the file of a mask of classes, to be moved or stored, and returns its size.

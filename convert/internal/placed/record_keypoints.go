@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/internal/annotation"
+	"github.com/tfrec/tfrec/internal/annotation/objects"
 	"github.com/tfrec/tfrec/internal/jsontext"
-	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/tfrecord"
 )

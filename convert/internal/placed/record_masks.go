@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/tfrec/tfrec/convert/internal/options"
-	"github.com/tfrec/tfrec/internal/masks"
-	"github.com/tfrec/tfrec/internal/objects"
+	"github.com/tfrec/tfrec/internal/annotation/masks"
+	"github.com/tfrec/tfrec/internal/annotation/objects"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 

@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/tfrec/tfrec/internal/shares"
+	"github.com/tfrec/tfrec/internal/set/shares"
 )
 
 func keyHashes(h shares.Hasher, n int) []uint64 {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/plural"
-	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/internal/set/setdir"
 )
 
 // Run scans an input, opens the output directory, plans with regard to the results of an earlier

@@ -6,12 +6,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tfrec/tfrec/internal/classfile"
-	"github.com/tfrec/tfrec/internal/csvscan"
+	"github.com/tfrec/tfrec/internal/annotation/classfile"
+	"github.com/tfrec/tfrec/internal/annotation/labels"
 	"github.com/tfrec/tfrec/internal/jsontext"
-	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/table/csvscan"
 )
 
 // Numbering configures how labels get their ids.

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/internal/option"
-	"github.com/tfrec/tfrec/internal/shares"
+	"github.com/tfrec/tfrec/internal/set/shares"
 )
 
 // Rows are the options of all kinds of input. Splits is the recorded division into splits: shares, or

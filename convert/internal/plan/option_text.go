@@ -6,7 +6,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/option"
 	"github.com/tfrec/tfrec/internal/optname"
-	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/internal/set/setdir"
 )
 
 // Keys of options in manifests that conversions look at. The others are in tables of options alone.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/par"
-	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/internal/set/setdir"
 )
 
 // shardQueue begins shards in the order of the requests. It pipelines them like a run that knows

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/option"
-	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 )

@@ -7,7 +7,7 @@ import (
 	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
-	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/internal/set/setdir"
 )
 
 // Status is the outcome of a run.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/manifest"
 )
 

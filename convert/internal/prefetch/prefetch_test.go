@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/convert/internal/origin"
-	"github.com/tfrec/tfrec/internal/storage"
-	"github.com/tfrec/tfrec/internal/storage/storagetest"
+	"github.com/tfrec/tfrec/internal/store/storage"
+	"github.com/tfrec/tfrec/internal/store/storage/storagetest"
 )
 
 // What is requested ahead is bounded in bytes, and waiting for an image always makes progress.

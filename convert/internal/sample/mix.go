@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/tfrec/tfrec/augment"
-	"github.com/tfrec/tfrec/internal/shares"
+	"github.com/tfrec/tfrec/internal/set/shares"
 )
 
 // MixtureOf returns the mixture of a draw; nil without one. It shares the Partners.

@@ -8,7 +8,7 @@ import (
 	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/convert/internal/placed"
 	"github.com/tfrec/tfrec/convert/internal/plan"
-	"github.com/tfrec/tfrec/internal/shares"
+	"github.com/tfrec/tfrec/internal/set/shares"
 )
 
 // NewSet returns the set of listed images, at most Options.Limit of them.

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/convert/internal/origin"
-	"github.com/tfrec/tfrec/internal/shares"
+	"github.com/tfrec/tfrec/internal/set/shares"
 )
 
 func TestLimitIsTheSameSampleWhateverElseIsThere(t *testing.T) {

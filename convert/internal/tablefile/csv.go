@@ -9,11 +9,11 @@ import (
 	"io"
 	"slices"
 
-	"github.com/tfrec/tfrec/internal/csvscan"
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/store/textfile"
 	"github.com/tfrec/tfrec/internal/table"
-	"github.com/tfrec/tfrec/internal/textfile"
+	"github.com/tfrec/tfrec/internal/table/csvscan"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 

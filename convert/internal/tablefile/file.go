@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/tfrec/tfrec/internal/csvscan"
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/internal/table"
+	"github.com/tfrec/tfrec/internal/table/csvscan"
 )
 
 // File is one of the files of a table.

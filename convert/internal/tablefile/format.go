@@ -9,13 +9,13 @@ import (
 	"slices"
 
 	"github.com/tfrec/tfrec/internal/optname"
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/store/storage"
+	"github.com/tfrec/tfrec/internal/store/textfile"
 	"github.com/tfrec/tfrec/internal/table"
 	"github.com/tfrec/tfrec/internal/table/arrow"
 	"github.com/tfrec/tfrec/internal/table/jsonl"
 	"github.com/tfrec/tfrec/internal/table/npy"
 	"github.com/tfrec/tfrec/internal/table/parquet"
-	"github.com/tfrec/tfrec/internal/textfile"
 )
 
 // Format is a format of tables.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/convert/internal/plan"
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/store/storage"
 )
 
 // scanResult is the scan result of a file as it was then.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/convert/internal/tablefile"
-	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/internal/dev/settest"
 )
 
 func TestCSVStopsWhenCancelled(t *testing.T) {

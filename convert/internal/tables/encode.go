@@ -8,9 +8,9 @@ import (
 	"math/bits"
 
 	"github.com/tfrec/tfrec/convert/internal/tablefile"
+	"github.com/tfrec/tfrec/internal/annotation/labels"
 	"github.com/tfrec/tfrec/internal/jsontext"
-	"github.com/tfrec/tfrec/internal/labels"
-	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 

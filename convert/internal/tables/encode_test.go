@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/tfrec/tfrec/internal/csvscan"
+	"github.com/tfrec/tfrec/internal/table/csvscan"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 

@@ -9,8 +9,8 @@ import (
 
 	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/convert/internal/tablefile"
-	"github.com/tfrec/tfrec/internal/classfile"
-	"github.com/tfrec/tfrec/internal/labels"
+	"github.com/tfrec/tfrec/internal/annotation/classfile"
+	"github.com/tfrec/tfrec/internal/annotation/labels"
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/table"
 )

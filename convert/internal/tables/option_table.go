@@ -8,11 +8,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/tfrec/tfrec/convert/internal/tablefile"
-	"github.com/tfrec/tfrec/internal/csvscan"
 	"github.com/tfrec/tfrec/internal/option"
 	"github.com/tfrec/tfrec/internal/plural"
-	"github.com/tfrec/tfrec/internal/shares"
+	"github.com/tfrec/tfrec/internal/set/shares"
 	"github.com/tfrec/tfrec/internal/size"
+	"github.com/tfrec/tfrec/internal/table/csvscan"
 )
 
 // Table returns the options of tables of CSV.

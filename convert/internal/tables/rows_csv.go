@@ -8,7 +8,7 @@ import (
 	"math"
 
 	"github.com/tfrec/tfrec/convert/internal/tablefile"
-	"github.com/tfrec/tfrec/internal/csvscan"
+	"github.com/tfrec/tfrec/internal/table/csvscan"
 )
 
 // csvRows are the rows of chunks of CSV files.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/tfrec/tfrec/convert/internal/tablefile"
 	"github.com/tfrec/tfrec/internal/optname"
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/store/storage"
 )
 
 // CSVSchema returns the types that CSV would give to the columns of tables, and writes nothing.

@@ -9,10 +9,10 @@ import (
 	"io/fs"
 
 	"github.com/tfrec/tfrec/convert/internal/origin"
-	"github.com/tfrec/tfrec/internal/archive"
+	"github.com/tfrec/tfrec/internal/annotation/splitlists"
 	"github.com/tfrec/tfrec/internal/imagetree"
 	"github.com/tfrec/tfrec/internal/jsontext"
-	"github.com/tfrec/tfrec/internal/splitlists"
+	"github.com/tfrec/tfrec/internal/store/archive"
 )
 
 // archiveTexts has the members of archives that are not images. It implements splitlists.Files.

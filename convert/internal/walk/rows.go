@@ -17,11 +17,11 @@ import (
 	"github.com/tfrec/tfrec/convert/internal/tablefile"
 	"github.com/tfrec/tfrec/convert/internal/tables"
 	"github.com/tfrec/tfrec/internal/account"
-	"github.com/tfrec/tfrec/internal/imagetable"
 	"github.com/tfrec/tfrec/internal/optname"
-	"github.com/tfrec/tfrec/internal/setdir"
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/set/setdir"
+	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/internal/table"
+	"github.com/tfrec/tfrec/internal/table/imagetable"
 	"github.com/tfrec/tfrec/manifest"
 )
 

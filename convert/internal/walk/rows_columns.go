@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/convert/internal/tablefile"
-	"github.com/tfrec/tfrec/internal/imagetable"
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/table"
+	"github.com/tfrec/tfrec/internal/table/imagetable"
 )
 
 // The members of a column of images that is a struct, as package datasets of Hugging Face has it.

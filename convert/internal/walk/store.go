@@ -7,7 +7,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/imagetree"
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/store/storage"
 )
 
 // walkStore lists a directory tree in an object store with a single listing, of which one page is

@@ -9,8 +9,8 @@ import (
 	"github.com/tfrec/tfrec/convert/internal/options"
 	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/internal/account"
+	"github.com/tfrec/tfrec/internal/annotation/splitlists"
 	"github.com/tfrec/tfrec/internal/imagetree"
-	"github.com/tfrec/tfrec/internal/splitlists"
 )
 
 // Found is the result of a walk.

@@ -8,12 +8,12 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/convert/internal/origin"
-	"github.com/tfrec/tfrec/internal/archive"
+	"github.com/tfrec/tfrec/internal/annotation/labels"
 	"github.com/tfrec/tfrec/internal/imagetree"
 	"github.com/tfrec/tfrec/internal/jsontext"
-	"github.com/tfrec/tfrec/internal/labels"
-	"github.com/tfrec/tfrec/internal/setdir"
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/set/setdir"
+	"github.com/tfrec/tfrec/internal/store/archive"
+	"github.com/tfrec/tfrec/internal/store/storage"
 )
 
 // cutSample divides a member's name into the key of its sample and its extension, in lower case:

@@ -15,9 +15,9 @@ import (
 	"github.com/tfrec/tfrec/convert/internal/stated"
 	"github.com/tfrec/tfrec/convert/internal/tables"
 	"github.com/tfrec/tfrec/internal/account"
-	"github.com/tfrec/tfrec/internal/csvscan"
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/table"
+	"github.com/tfrec/tfrec/internal/table/csvscan"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/tfrecord"
 )

@@ -13,9 +13,9 @@ import (
 	"github.com/tfrec/tfrec/convert/internal/stated"
 	"github.com/tfrec/tfrec/convert/internal/tables"
 	"github.com/tfrec/tfrec/internal/account"
-	"github.com/tfrec/tfrec/internal/archive"
 	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/optname"
+	"github.com/tfrec/tfrec/internal/store/archive"
 	"github.com/tfrec/tfrec/manifest"
 )
 

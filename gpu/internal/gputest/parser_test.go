@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tfrec/tfrec/internal/jpeg"
+	"github.com/tfrec/tfrec/internal/codec/jpeg"
 )
 
 var parser = flag.String("parser", "", "a program, with its first argument, that prints what nvJPEG's parsers make of files: make check-ptx")

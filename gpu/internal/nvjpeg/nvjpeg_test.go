@@ -18,7 +18,7 @@ import (
 	"github.com/tfrec/tfrec/gpu/internal/fakecuda"
 	"github.com/tfrec/tfrec/gpu/internal/gputest"
 	"github.com/tfrec/tfrec/gpu/internal/nvjpeg"
-	ours "github.com/tfrec/tfrec/internal/jpeg"
+	ours "github.com/tfrec/tfrec/internal/codec/jpeg"
 )
 
 // open makes a decoder on the fake driver, until the test ends.

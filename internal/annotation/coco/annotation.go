@@ -5,8 +5,8 @@ import (
 	"math"
 
 	"github.com/tfrec/tfrec/internal/annotation"
-	"github.com/tfrec/tfrec/internal/csvscan"
-	"github.com/tfrec/tfrec/internal/jsonscan"
+	"github.com/tfrec/tfrec/internal/table/csvscan"
+	"github.com/tfrec/tfrec/internal/table/jsonscan"
 )
 
 // Members of an annotation, by their positions.

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/tfrec/tfrec/internal/annotation"
-	"github.com/tfrec/tfrec/internal/storage"
-	"github.com/tfrec/tfrec/internal/textfile"
+	"github.com/tfrec/tfrec/internal/store/storage"
+	"github.com/tfrec/tfrec/internal/store/textfile"
 )
 
 // Read reads the instances file at path, a local one or a URL. Errors name it.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/annotation/region"
-	"github.com/tfrec/tfrec/internal/csvscan"
+	"github.com/tfrec/tfrec/internal/table/csvscan"
 )
 
 // segment is a region being parsed. Its slices are used again.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/tfrec/tfrec/internal/jsonscan"
+	"github.com/tfrec/tfrec/internal/table/jsonscan"
 )
 
 // Limits of a file.

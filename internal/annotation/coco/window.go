@@ -8,8 +8,8 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/tfrec/tfrec/internal/jsonscan"
 	"github.com/tfrec/tfrec/internal/swar"
+	"github.com/tfrec/tfrec/internal/table/jsonscan"
 )
 
 // drop forgets the window up to the position.

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/tfrec/tfrec/internal/annotation"
-	"github.com/tfrec/tfrec/internal/csvscan"
-	"github.com/tfrec/tfrec/internal/jsonscan"
+	"github.com/tfrec/tfrec/internal/table/csvscan"
+	"github.com/tfrec/tfrec/internal/table/jsonscan"
 )
 
 // Columns that are read.

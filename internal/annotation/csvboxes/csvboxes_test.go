@@ -16,7 +16,7 @@ import (
 	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/annotation/annotationtest"
 	"github.com/tfrec/tfrec/internal/annotation/voc"
-	"github.com/tfrec/tfrec/internal/memtemp"
+	"github.com/tfrec/tfrec/internal/dev/memtemp"
 )
 
 func TestMain(m *testing.M) { memtemp.Main(m) }

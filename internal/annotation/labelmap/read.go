@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/store/storage"
 )
 
 // maxFile bounds a label map, in bytes.

@@ -10,7 +10,7 @@ import (
 	"sync"
 
 	"github.com/tfrec/tfrec/internal/annotation"
-	"github.com/tfrec/tfrec/internal/jsonscan"
+	"github.com/tfrec/tfrec/internal/table/jsonscan"
 )
 
 const (

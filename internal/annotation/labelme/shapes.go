@@ -9,8 +9,8 @@ import (
 	"slices"
 
 	"github.com/tfrec/tfrec/internal/annotation"
-	"github.com/tfrec/tfrec/internal/csvscan"
-	"github.com/tfrec/tfrec/internal/jsonscan"
+	"github.com/tfrec/tfrec/internal/table/csvscan"
+	"github.com/tfrec/tfrec/internal/table/jsonscan"
 )
 
 const (

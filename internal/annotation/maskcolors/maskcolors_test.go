@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/annotation"
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/store/storage"
 )
 
 func write(t *testing.T, path, text string) {

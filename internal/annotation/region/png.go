@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 
-	"github.com/tfrec/tfrec/internal/png"
+	"github.com/tfrec/tfrec/internal/codec/png"
 )
 
 // AppendPNG appends a mask of 0 and 1, of w x h pixels and at least one, to dst as a PNG of 8 bits

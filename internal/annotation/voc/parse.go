@@ -11,8 +11,8 @@ import (
 	"unique"
 
 	"github.com/tfrec/tfrec/internal/annotation"
-	"github.com/tfrec/tfrec/internal/csvscan"
-	"github.com/tfrec/tfrec/internal/jsonscan"
+	"github.com/tfrec/tfrec/internal/table/csvscan"
+	"github.com/tfrec/tfrec/internal/table/jsonscan"
 )
 
 const (

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/internal/annotation"
-	"github.com/tfrec/tfrec/internal/csvscan"
-	"github.com/tfrec/tfrec/internal/jsonscan"
+	"github.com/tfrec/tfrec/internal/table/csvscan"
+	"github.com/tfrec/tfrec/internal/table/jsonscan"
 )
 
 // parser reads files. It may be used concurrently.

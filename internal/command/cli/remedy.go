@@ -14,7 +14,7 @@ import (
 	"github.com/tfrec/tfrec/convert"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/spelling"
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/store/storage"
 )
 
 // Remedy returns advice for an error; empty if the error contains it or the remedy is unknown.

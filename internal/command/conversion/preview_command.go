@@ -12,12 +12,12 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/tfrec/tfrec/internal/annotation/labels"
 	"github.com/tfrec/tfrec/internal/command/cli"
-	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/internal/option"
-	page "github.com/tfrec/tfrec/internal/preview"
 	"github.com/tfrec/tfrec/internal/shell"
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/store/storage"
+	page "github.com/tfrec/tfrec/internal/view/preview"
 	"github.com/tfrec/tfrec/manifest"
 )
 

@@ -15,7 +15,7 @@ import (
 	"github.com/tfrec/tfrec/internal/command/cli"
 	"github.com/tfrec/tfrec/internal/option"
 	"github.com/tfrec/tfrec/internal/plural"
-	"github.com/tfrec/tfrec/internal/regular"
+	"github.com/tfrec/tfrec/internal/store/regular"
 	"github.com/tfrec/tfrec/manifest"
 )
 

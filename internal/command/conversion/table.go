@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/convert"
-	"github.com/tfrec/tfrec/internal/classfile"
+	"github.com/tfrec/tfrec/internal/annotation/classfile"
 	"github.com/tfrec/tfrec/internal/command/cli"
 	"github.com/tfrec/tfrec/internal/option"
 )

@@ -3,7 +3,7 @@ package arrow
 import (
 	"testing"
 
-	"github.com/tfrec/tfrec/internal/memtemp"
+	"github.com/tfrec/tfrec/internal/dev/memtemp"
 )
 
 func TestMain(m *testing.M) { memtemp.Main(m) }

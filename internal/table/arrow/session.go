@@ -9,7 +9,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/store/storage"
 )
 
 // session reads record batches, with the dictionaries of those read so far. It is for one goroutine.

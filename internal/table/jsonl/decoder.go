@@ -6,9 +6,9 @@ import (
 	"math"
 	"slices"
 
-	"github.com/tfrec/tfrec/internal/csvscan"
-	"github.com/tfrec/tfrec/internal/jsonscan"
 	"github.com/tfrec/tfrec/internal/table"
+	"github.com/tfrec/tfrec/internal/table/csvscan"
+	"github.com/tfrec/tfrec/internal/table/jsonscan"
 )
 
 // decoder decodes chunks into batches. It is not safe for concurrent use.

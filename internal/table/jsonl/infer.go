@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/tfrec/tfrec/internal/csvscan"
 	"github.com/tfrec/tfrec/internal/table"
+	"github.com/tfrec/tfrec/internal/table/csvscan"
 )
 
 // errDistinct means that a column has too many different values to list.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/tfrec/tfrec/internal/jsonscan"
+	"github.com/tfrec/tfrec/internal/table/jsonscan"
 )
 
 // Limits of a row.

@@ -13,8 +13,8 @@ import (
 	"github.com/zeebo/xxh3"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/tfrec/tfrec/internal/store/textfile"
 	"github.com/tfrec/tfrec/internal/table"
-	"github.com/tfrec/tfrec/internal/textfile"
 )
 
 // scanner is one run of Scan.

@@ -12,8 +12,8 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/tfrec/tfrec/internal/optname"
+	"github.com/tfrec/tfrec/internal/store/textfile"
 	"github.com/tfrec/tfrec/internal/table"
-	"github.com/tfrec/tfrec/internal/textfile"
 )
 
 // Options configure the reading of a table.

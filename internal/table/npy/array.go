@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/store/storage"
 )
 
 // maxFortran is the largest compressed array in Fortran order, in bytes: all of it is needed for

@@ -8,7 +8,7 @@ import (
 
 	"archive/zip"
 
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/internal/table"
 )
 

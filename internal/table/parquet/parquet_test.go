@@ -18,7 +18,7 @@ import (
 	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/pierrec/lz4/v4"
 
-	"github.com/tfrec/tfrec/internal/race"
+	"github.com/tfrec/tfrec/internal/dev/race"
 	"github.com/tfrec/tfrec/internal/table"
 	"github.com/tfrec/tfrec/internal/table/tabletest"
 )

@@ -11,8 +11,8 @@ import (
 	"github.com/parquet-go/parquet-go/compress"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/tfrec/tfrec/internal/dev/race"
 	"github.com/tfrec/tfrec/internal/dev/torture"
-	"github.com/tfrec/tfrec/internal/race"
 	"github.com/tfrec/tfrec/internal/table"
 	"github.com/tfrec/tfrec/internal/table/tabletest"
 )

@@ -7,7 +7,7 @@ import (
 	"sort"
 	"sync"
 
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/internal/table"
 	"github.com/tfrec/tfrec/internal/table/input"
 )

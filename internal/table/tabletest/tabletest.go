@@ -14,7 +14,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/internal/table"
 )
 

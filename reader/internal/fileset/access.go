@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/tfrec/tfrec/internal/recheck"
+	"github.com/tfrec/tfrec/internal/set/recheck"
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
 	"github.com/tfrec/tfrec/tfrecord"
 )

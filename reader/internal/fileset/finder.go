@@ -6,7 +6,7 @@ import (
 	"sort"
 	"sync"
 
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/store/storage"
 )
 
 // Finder locates the records of a set.

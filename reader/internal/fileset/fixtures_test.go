@@ -3,7 +3,7 @@ package fileset
 import (
 	"testing"
 
-	"github.com/tfrec/tfrec/internal/memtemp"
+	"github.com/tfrec/tfrec/internal/dev/memtemp"
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
 )
 

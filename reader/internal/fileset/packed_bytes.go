@@ -8,7 +8,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/tfrec/tfrec/internal/inflate"
+	"github.com/tfrec/tfrec/internal/codec/inflate"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/columns"
-	"github.com/tfrec/tfrec/internal/rawpixels"
+	"github.com/tfrec/tfrec/internal/codec/rawpixels"
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
 )
 

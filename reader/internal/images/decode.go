@@ -7,12 +7,12 @@ import (
 	"path/filepath"
 
 	"github.com/tfrec/tfrec/augment"
-	"github.com/tfrec/tfrec/internal/decodeplan"
+	"github.com/tfrec/tfrec/internal/annotation/objects"
+	"github.com/tfrec/tfrec/internal/codec/decodeplan"
+	"github.com/tfrec/tfrec/internal/codec/rawpixels"
 	"github.com/tfrec/tfrec/internal/imagekey"
-	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/plural"
-	"github.com/tfrec/tfrec/internal/rawpixels"
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
 	"github.com/tfrec/tfrec/tfrecord"
 )

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/tfrec/tfrec/augment"
-	"github.com/tfrec/tfrec/internal/objects"
+	"github.com/tfrec/tfrec/internal/annotation/objects"
 )
 
 // keypointNumbers is the number of values of a keypoint: x, y and visibility.

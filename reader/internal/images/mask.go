@@ -2,7 +2,7 @@ package images
 
 import (
 	"github.com/tfrec/tfrec/augment"
-	"github.com/tfrec/tfrec/internal/masks"
+	"github.com/tfrec/tfrec/internal/annotation/masks"
 )
 
 // submitMask decodes the mask of a record for a row of the batch. It moves as the image does, which

@@ -1,7 +1,7 @@
 package images
 
 import (
-	"github.com/tfrec/tfrec/internal/mixing"
+	"github.com/tfrec/tfrec/internal/codec/mixing"
 	"github.com/tfrec/tfrec/reader/internal/flows"
 )
 

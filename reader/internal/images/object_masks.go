@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/tfrec/tfrec/columns"
-	"github.com/tfrec/tfrec/internal/masks"
-	"github.com/tfrec/tfrec/internal/objects"
+	"github.com/tfrec/tfrec/internal/annotation/masks"
+	"github.com/tfrec/tfrec/internal/annotation/objects"
 	"github.com/tfrec/tfrec/reader/internal/flows"
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
 	"github.com/tfrec/tfrec/tfrecord"

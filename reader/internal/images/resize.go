@@ -8,10 +8,10 @@ import (
 	"sync"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/annotation/objects"
+	"github.com/tfrec/tfrec/internal/codec/rawpixels"
 	"github.com/tfrec/tfrec/internal/imagekey"
-	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/internal/par"
-	"github.com/tfrec/tfrec/internal/rawpixels"
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
 	"github.com/tfrec/tfrec/reader/internal/stages"
 	"github.com/tfrec/tfrec/tfrecord"

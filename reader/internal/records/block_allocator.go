@@ -3,7 +3,7 @@ package records
 import (
 	"context"
 
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
 )
 

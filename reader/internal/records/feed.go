@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/reader/internal/fileset"
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
 )

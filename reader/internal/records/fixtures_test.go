@@ -5,7 +5,7 @@ import (
 	"io"
 	"testing"
 
-	"github.com/tfrec/tfrec/internal/memtemp"
+	"github.com/tfrec/tfrec/internal/dev/memtemp"
 	"github.com/tfrec/tfrec/reader/internal/fileset"
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
 )

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/store/atomicfile"
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
 	"github.com/zeebo/xxh3"
 )

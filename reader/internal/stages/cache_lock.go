@@ -8,7 +8,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/store/atomicfile"
 )
 
 // LockFile creates a file and locks it. The error is atomicfile.ErrLocked if another process, or

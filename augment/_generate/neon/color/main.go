@@ -5,7 +5,7 @@
 package main
 
 import (
-	neon "github.com/tfrec/tfrec/internal/_neon"
+	neon "github.com/tfrec/tfrec/internal/codec/_neon"
 )
 
 func main() {

@@ -1,3 +1,0 @@
-module github.com/tfrec/tfrec/internal/_neon
-
-go 1.26.0

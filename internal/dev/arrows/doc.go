@@ -1,0 +1,19 @@
+// Package arrows checks the directions in which the rooms of this module may import each other, and
+// the other modules that they may bring into a program.
+//
+//	cmd ──► everything
+//	reader ──► shard, tfrecord, augment
+//	convert ──► shard, tfrecord, augment
+//	gpu ──► augment
+//	shard/stats ──► shard, tfrecord
+//	shard ──► tfrecord
+//	augment, tfrecord ──► nothing of ours but, for augment, internal
+//	tests ──► also internal/dev
+//
+// It also bounds the number of names that each public package exports.
+//
+// The package has only tests. They read the output of `go list` for every operating system and
+// build tag that changes the imports.
+//
+//	go test ./internal/dev/arrows/
+package arrows

@@ -1,9 +1,0 @@
-package export
-
-import (
-	"testing"
-
-	"github.com/tfrec/tfrec/internal/memtemp"
-)
-
-func TestMain(m *testing.M) { memtemp.Main(m) }

@@ -1,9 +1,0 @@
-package peers_test
-
-import (
-	"testing"
-
-	"github.com/tfrec/tfrec/internal/memtemp"
-)
-
-func TestMain(m *testing.M) { memtemp.Main(m) }

@@ -1,0 +1,113 @@
+package setdir
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/tfrec/tfrec/internal/store/regular"
+	"github.com/tfrec/tfrec/internal/store/storage"
+)
+
+// The state of a run is under .tfrec in the output directory: run.json lists every file that the
+// run will write, shards/FILE.json describes each finished shard. Deleting any of it only costs
+// time: the next run verifies by reading what it finds in the manifest.
+
+const (
+	runFormat    = "tfrec.run"
+	StateVersion = 1
+	// RunFile is the file that PutRun writes.
+	RunFile = StateDir + "/run.json"
+	// ArrayPlanFile has the plan of an array job until the job is finalized.
+	ArrayPlanFile = StateDir + "/plan.json"
+	ShardsDir     = StateDir + "/shards"
+)
+
+// Run describes the files and options of a run. It is written before the first shard.
+type Run struct {
+	Format  string `json:"format"`
+	Version int    `json:"version"`
+	// Name, Options, Decoder and Encoder are as in the manifest.
+	Name    string                     `json:"name"`
+	Options map[string]json.RawMessage `json:"options"`
+	Decoder string                     `json:"decoder"`
+	Encoder string                     `json:"encoder"`
+	// Files names all files that the run will write, relative to the directory.
+	Files []string `json:"files"`
+	// Stale names files of earlier runs that are not in Files; they are removed before the manifest
+	// is written.
+	Stale []string `json:"stale,omitempty"`
+	// Replaces is the number of samples of the finished set that the run updates, whose manifest may
+	// be gone; 0 if there was none.
+	Replaces int64 `json:"replaces,omitempty"`
+	// Args are the arguments of the tfrec command that started the run; empty if it was not started
+	// by one.
+	Args []string `json:"args,omitempty"`
+	// Plan names the ReshardPlan of the run; empty for runs in a single process.
+	Plan string `json:"plan,omitempty"`
+}
+
+// Run reads the state of the last run. It returns nil if there is none or if it is unusable:
+// damaged or of another version. It returns an error if the state could not be read.
+func (d *Dir) Run() (*Run, error) {
+	r := new(Run)
+	usable, err := d.ReadStateFile(RunFile, r)
+	if !usable || r.Format != runFormat || r.Version != StateVersion {
+		return nil, err
+	}
+	return r, nil
+}
+
+// PutRun writes the state of the run that is starting.
+func (d *Dir) PutRun(r *Run) error {
+	r.Format, r.Version = runFormat, StateVersion
+	return d.PutStateFile(RunFile, r)
+}
+
+// Reset removes all state from the directory.
+func (d *Dir) Reset() error {
+	if err := d.Forget(nil); err != nil {
+		return err
+	}
+	return d.Remove(RunFile)
+}
+
+// ReadStateFile decodes a state file into v. It reports false if there is none or it is unusable:
+// not JSON for v, too large for DecodeState, or not a regular file. Other failures to read it are
+// errors.
+func (d *Dir) ReadStateFile(name string, v any) (bool, error) {
+	data, err := d.readState(d.ctx, name)
+	if data == nil || err != nil {
+		return false, err
+	}
+	return DecodeState(data, v) == nil, nil
+}
+
+// readState reads a state file. It returns nil if there is none, or if it is too large or not a
+// regular file.
+func (d *Dir) readState(ctx context.Context, name string) ([]byte, error) {
+	data, err := d.read(ctx, name, MaxState)
+	if storage.Missing(err) || errors.Is(err, regular.ErrNotRegular) || errors.Is(err, regular.ErrTooLarge) {
+		return nil, nil
+	}
+	return data, err
+}
+
+// PutState writes a state file for the caller under .tfrec.
+func (d *Dir) PutState(name string, v any) error { return d.PutStateFile(StateDir+"/"+name, v) }
+
+// State reads a state file of the caller into v. It reports false if there is none or it is
+// damaged. It returns an error if the file could not be read.
+func (d *Dir) State(name string, v any) (bool, error) { return d.ReadStateFile(StateDir+"/"+name, v) }
+
+func (d *Dir) PutStateFile(name string, v any) error {
+	data, err := json.Marshal(v)
+	if err == nil {
+		err = checkState(data) // must be readable again
+	}
+	if err != nil {
+		return fmt.Errorf("state %s: %w", name, err)
+	}
+	return d.Put(name, append(data, '\n'))
+}

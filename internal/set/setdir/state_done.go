@@ -1,0 +1,278 @@
+package setdir
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"sync"
+
+	"github.com/tfrec/tfrec/internal/par"
+	"github.com/tfrec/tfrec/internal/store/storage"
+	"github.com/tfrec/tfrec/manifest"
+)
+
+// Done is the state of a finished shard, in addition to its manifest entry.
+type Done struct {
+	manifest.Shard
+	// ModTime of the shard's file in nanoseconds since 1970, and its Version in an object store.
+	ModTime int64  `json:"mod_time"`
+	Version string `json:"version,omitempty"`
+	// IndexBytes, IndexModTime and IndexVersion describe the index; zero if there is none.
+	IndexBytes   int64  `json:"index_bytes,omitempty"`
+	IndexModTime int64  `json:"index_mod_time,omitempty"`
+	IndexVersion string `json:"index_version,omitempty"`
+	// Source is the location of the inputs on this machine: files elsewhere with the same names and
+	// times are different inputs.
+	Source string `json:"source,omitempty"`
+	// Plan names the array job's plan, or the ReshardPlan, that the shard was last checked against;
+	// empty if there was none.
+	Plan string `json:"plan,omitempty"`
+	// Samples is the number of samples planned for the shard; those without a record are in Bad or
+	// counted in Filtered. Bad also has annotations that could not be used, of samples with a record.
+	Samples  int64 `json:"samples"`
+	Filtered int64 `json:"filtered,omitempty"`
+	// AlphaDropped is the number of records whose image lost an alpha channel or transparent colour.
+	AlphaDropped int64 `json:"alpha_dropped,omitempty"`
+	// Annotations is the number of objects in the shard's records, AnnotationsDropped the number of
+	// objects and annotations of its samples that are in none.
+	Annotations        int64       `json:"annotations,omitempty"`
+	AnnotationsDropped int64       `json:"annotations_dropped,omitempty"`
+	Bad                []BadSample `json:"bad,omitempty"`
+	// Inputs are the identities of the shard's inputs, in order.
+	Inputs []Input `json:"inputs,omitempty"`
+	// Seen is a ReshardPlan's information on the features of the shard's records, for the manifest;
+	// nil if the inputs' manifests describe them.
+	Seen json.RawMessage `json:"seen,omitempty"`
+}
+
+// BadSample is a line of the ledger: a sample, or an annotation of one, that could not be used.
+type BadSample struct {
+	Key string `json:"key"`
+	// Source is the input file, relative to the source directory.
+	Source string `json:"source"`
+	// Line in a text file, from 1; 0 for other files.
+	Line int64 `json:"line,omitempty"`
+	// Stage is "read", "decode", "transform", "encode", "parse" or "annotation".
+	Stage  string `json:"stage"`
+	Reason string `json:"reason"`
+	// Listed means that listing or reading the input shows the fault, before a record is made. Each
+	// run finds such faults again, so fingerprints do not depend on them. They are in no ledger.
+	Listed bool `json:"listed,omitempty"`
+}
+
+// EncodeLedger returns the bytes of errors.jsonl; nil if it would be empty.
+func EncodeLedger(bad []BadSample) ([]byte, error) {
+	var out []byte
+	for _, b := range bad {
+		line, err := json.Marshal(b)
+		if err != nil {
+			return nil, fmt.Errorf("ledger: %w", err)
+		}
+		out = append(append(out, line...), '\n')
+	}
+	return out, nil
+}
+
+// Done reads the state of a finished shard. It returns nil if there is none, or if the shard or its
+// index has changed: another size, or another time or version and other content. With content set
+// the shard is always read and compared. Unreadable state counts as none: the caller writes the
+// shard again.
+func (d *Dir) Done(file string, content bool) *Done {
+	var inputs recordedInputs
+	done, _ := d.done(file, content, d.at.stamp, func(_ *Done, recorded recordedInputs) { inputs = recorded })
+	if done != nil {
+		inputs.each(func(in *RecordedInput) { done.Inputs = append(done.Inputs, in.Input()) })
+	}
+	return done
+}
+
+// Recall receives the inputs that are recorded for shards.
+type Recall struct {
+	// Source is the location of the inputs, as in Done: inputs of other sources do not count.
+	Source string
+	// Yield is called with each input of the shard of that index, in the recorded order, whether or
+	// not the shard is as recorded. It is never called concurrently.
+	// Default: nothing is recalled.
+	Yield func(i int, in *RecordedInput)
+	// Listed has the shards of the manifest by file. A state with the same label counts shares the
+	// map of its shard, which has an entry for each label.
+	Listed map[string]manifest.Shard
+}
+
+// AllDone returns Done for each file, but without the inputs, which recall receives if it is not
+// nil, or the error if a state could not be read. In a store it costs one listing of the directory
+// and one request per file.
+func (d *Dir) AllDone(ctx context.Context, files []string, content bool, recall *Recall) ([]*Done, error) {
+	all := make([]*Done, len(files))
+	if !d.Remote() {
+		if recorded, err := d.Exists(ShardsDir); !recorded || err != nil { // as in most stages
+			return all, err
+		}
+	}
+	look, err := d.looker(files)
+	if err != nil {
+		return nil, err
+	}
+	var yielding sync.Mutex
+	err = d.forEach(ctx, len(files), func(i int) (err error) {
+		all[i], err = d.done(files[i], content, look, func(done *Done, inputs recordedInputs) {
+			if recall == nil {
+				return
+			}
+			if listed := recall.Listed[files[i]].Labels; maps.Equal(done.Labels, listed) {
+				done.Labels = listed
+			}
+			if recall.Yield != nil && done.Source == recall.Source {
+				yielding.Lock()
+				defer yielding.Unlock()
+				inputs.each(func(in *RecordedInput) { recall.Yield(i, in) })
+			}
+		})
+		return err
+	})
+	return all, err
+}
+
+// looker returns a function that returns the stamps of shards and their indexes. In a store it lists
+// them all at once.
+func (d *Dir) looker(shards []string) (func(name string) (Stamp, error), error) {
+	if !d.Remote() {
+		return d.at.stamp, nil
+	}
+	names := make([]string, 0, 2*len(shards))
+	for _, file := range shards {
+		names = append(names, file, manifest.IndexName(file))
+	}
+	stamps, err := d.at.stamps(names)
+	return func(name string) (Stamp, error) {
+		s, ok := stamps[name]
+		if !ok {
+			return s, fs.ErrNotExist
+		}
+		return s, nil
+	}, err
+}
+
+// forEach calls f for each number below n, concurrently as far as the directory reads small files
+// so, until a call fails or ctx is done.
+func (d *Dir) forEach(ctx context.Context, n int, f func(i int) error) error {
+	work, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	par.ForEach(work, n, d.at.atOnce(), func(next func() (int, bool)) {
+		for i, ok := next(); ok; i, ok = next() {
+			if err := f(i); err != nil {
+				stop(err)
+			}
+		}
+	})
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return context.Cause(work)
+}
+
+// done is Done with stamps of files from look. It calls found with a usable state and the inputs
+// recorded there, whether or not the shard has changed.
+func (d *Dir) done(file string, content bool, look func(name string) (Stamp, error), found func(*Done, recordedInputs)) (*Done, error) {
+	done, inputs, err := d.readDone(StateOf(file))
+	if done == nil || done.File != file {
+		return nil, err
+	}
+	found(done, inputs)
+	is, err := look(file)
+	if err != nil && !storage.Missing(err) {
+		return nil, err
+	}
+	if err != nil || !d.Unchanged(done.Shard, is, Stamp{done.Bytes, done.ModTime, done.Version}, content) {
+		return nil, nil
+	}
+	index, err := look(manifest.IndexName(file))
+	if err != nil && !storage.Missing(err) {
+		return nil, err
+	}
+	recorded := Stamp{done.IndexBytes, done.IndexModTime, done.IndexVersion}
+	if index != recorded && (index.Bytes != recorded.Bytes || index.Bytes == 0 || !d.HasIndex(file)) {
+		return nil, nil
+	}
+	return done, nil
+}
+
+// StateOf returns the name of the state file of a shard.
+func StateOf(file string) string { return ShardsDir + "/" + file + ".json" }
+
+// Remembered calls yield with every input from source that is recorded for any shard of the
+// directory or its stage, whether or not the shard still exists. It is not called concurrently.
+func (d *Dir) Remembered(source string, yield func(in *RecordedInput)) {
+	d.remembered(source, yield)
+	if !d.Remote() {
+		d.Stage().remembered(source, yield)
+	}
+}
+
+func (d *Dir) remembered(source string, yield func(in *RecordedInput)) {
+	names, _ := d.at.list(ShardsDir)
+	var yielding sync.Mutex
+	_ = d.forEach(d.ctx, len(names), func(i int) error {
+		// Unreadable state only means more work.
+		if done, inputs, _ := d.readDone(ShardsDir + "/" + names[i]); done != nil && done.Source == source {
+			yielding.Lock()
+			defer yielding.Unlock()
+			inputs.each(yield)
+		}
+		return nil
+	})
+}
+
+// readDone reads the state of a shard. It returns nil if there is none or if it is unusable.
+func (d *Dir) readDone(name string) (*Done, recordedInputs, error) {
+	data, err := d.readState(storage.Limited(d.ctx), name) // one of many
+	if data == nil || err != nil {
+		return nil, nil, err
+	}
+	done, inputs, err := decodeDone(data)
+	if err != nil {
+		return nil, nil, nil
+	}
+	return done, inputs, nil
+}
+
+// PutDone records a finished shard. It fills in the times and versions. If the state would be too
+// large to be read again, nothing is recorded.
+func (d *Dir) PutDone(done *Done) error {
+	is, err := d.at.stamp(done.File)
+	if err != nil {
+		return err
+	}
+	done.ModTime, done.Version = is.ModTime, is.Version
+	index, err := d.at.stamp(manifest.IndexName(done.File))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	done.IndexBytes, done.IndexModTime, done.IndexVersion = index.Bytes, index.ModTime, index.Version
+	if err := d.PutStateFile(StateOf(done.File), done); !errors.Is(err, ErrState) {
+		return err
+	}
+	return d.at.remove(StateOf(done.File)) // the state of the previous shard
+}
+
+// Forget removes the state of all shards except those in keep.
+func (d *Dir) Forget(keep []string) error {
+	names, err := d.at.list(ShardsDir)
+	if err != nil {
+		return err
+	}
+	kept := make(map[string]bool, len(keep))
+	for _, file := range keep {
+		kept[file+".json"] = true
+	}
+	var gone []string
+	for _, name := range names {
+		if !kept[name] {
+			gone = append(gone, ShardsDir+"/"+name)
+		}
+	}
+	return d.at.remove(gone...)
+}

@@ -1,9 +1,0 @@
-package setdir_test
-
-import (
-	"testing"
-
-	"github.com/tfrec/tfrec/internal/settest"
-)
-
-func TestMain(m *testing.M) { settest.Main(m) }

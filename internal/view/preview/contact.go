@@ -1,0 +1,161 @@
+package preview
+
+import (
+	"context"
+	"fmt"
+	"image"
+	"image/color"
+	"strings"
+
+	"golang.org/x/image/font"
+	"golang.org/x/image/font/inconsolata"
+	"golang.org/x/image/math/fixed"
+
+	"github.com/tfrec/tfrec/internal/codec/thumbnail"
+	"github.com/tfrec/tfrec/internal/store/output"
+	"github.com/tfrec/tfrec/shard/stats"
+)
+
+// How a contact sheet is laid out, in pixels.
+const (
+	cellSide    = 176 // of an image's square
+	cellGap     = 12  // between cells and around them
+	lineHeight  = 16  // of the text beneath, which has two lines
+	letterWidth = 8
+	cellHeight  = cellSide + 4 + 2*lineHeight
+	perRow      = 10
+	maxContacts = 200
+)
+
+// ContactReport describes a contact sheet.
+type ContactReport struct {
+	Images     int // on it
+	Unreadable int // chosen records; their cells say so
+	Records    int64
+}
+
+// WriteContacts writes a contact sheet as PNG, with label and key beneath each image, of a sample
+// of the records that sum is about, chosen as Write does. out must not exist, its directory must.
+// Of Options, Codec, Samples (up to 200; default: 60), Seed, ImageKey, Label, Key and Workers are
+// used.
+//
+// If no record has an image, that is an error. After an error, or if ctx ends, out does not exist.
+func WriteContacts(ctx context.Context, sum *stats.Summary, out string, o Options) (*ContactReport, error) {
+	if o.Samples == 0 {
+		o.Samples = 60
+	}
+	o = o.withDefaults()
+	if o.Samples < 1 || o.Samples > maxContacts {
+		return nil, fmt.Errorf("%d images: want 1 to %d", o.Samples, maxContacts)
+	}
+	if err := checkFree(ctx, out, sheetBegins, false); err != nil {
+		return nil, err
+	}
+	c := newContents(nil, sum.Files)
+	if err := c.resolve(&o, featuresSeen(sum.Features), featuresSeen(sum.FeatureLists), sum.Labels, sum.Objects); err != nil {
+		return nil, err
+	}
+	if c.imageKey == "" || c.records == 0 {
+		return nil, fmt.Errorf("no record has an image: %s has nothing to show; leave it out", out)
+	}
+	chosen, err := c.sample(ctx, &o, 0)
+	if err != nil {
+		return nil, err
+	}
+	report := &ContactReport{Records: c.records}
+	var samples []*sample
+	for _, f := range chosen {
+		for i := range f.samples {
+			x := &f.samples[i]
+			samples = append(samples, x)
+			if x.image != nil {
+				report.Images++
+			} else {
+				report.Unreadable++
+			}
+		}
+	}
+	page, err := drawContacts(samples)
+	if err != nil {
+		return nil, err
+	}
+	png, err := thumbnail.PNG(page)
+	if err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return report, output.Put(ctx, out, png, false)
+}
+
+var (
+	ink   = image.NewUniform(color.Gray{0x1d})
+	quiet = image.NewUniform(color.Gray{0x5b})
+)
+
+// drawContacts draws the samples in rows, each with its label and key beneath.
+func drawContacts(samples []*sample) (*image.RGBA, error) {
+	sheet, err := thumbnail.NewSheet(len(samples), thumbnail.Layout{
+		Columns: perRow, Side: cellSide, Beneath: cellHeight - cellSide, Gap: cellGap, Ground: color.Gray{0xf0},
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, x := range samples {
+		var pixels *image.NRGBA
+		if x.image != nil {
+			pixels = x.image.pixels
+			if x.drawing != nil {
+				pixels = x.drawing.on(pixels)
+			}
+		}
+		square, err := sheet.Add(pixels)
+		if err != nil {
+			return nil, err
+		}
+		if pixels == nil {
+			write(sheet.Image, square.Min.Add(image.Pt(letterWidth, cellSide/2)), cellSide-letterWidth, quiet, "cannot be shown")
+		}
+		key := x.key
+		if x.copy != 0 {
+			key += fmt.Sprintf("#%d", x.copy)
+		}
+		first, second := x.label, key
+		if first == "" && x.drawing != nil {
+			first = headOf(x.drawing.summary)
+		}
+		if first == "" {
+			first, second = key, ""
+		}
+		write(sheet.Image, square.Min.Add(image.Pt(0, cellSide+4)), cellSide, ink, first)
+		write(sheet.Image, square.Min.Add(image.Pt(0, cellSide+4+lineHeight)), cellSide, quiet, second)
+	}
+	return sheet.Image, nil
+}
+
+// headOf cuts a line that is wider than a cell at its end, where write would cut its beginning.
+func headOf(line string) string {
+	const most = cellSide / letterWidth
+	if letters := []rune(line); len(letters) > most {
+		return string(letters[:most-3]) + "..."
+	}
+	return line
+}
+
+// write writes a line of at most width pixels, or the end of a longer one, which distinguishes
+// paths. Characters missing from the font become question marks.
+func write(page *image.RGBA, at image.Point, width int, ink image.Image, line string) {
+	letters := []rune(strings.ReplaceAll(shown(line, maxLineText), ellipsis, "..."))
+	if most := width / letterWidth; len(letters) > most {
+		letters = append([]rune("..."), letters[len(letters)-most+3:]...)
+	}
+	face := inconsolata.Regular8x16
+	for i, r := range letters {
+		if _, ok := face.GlyphAdvance(r); !ok {
+			letters[i] = '?'
+		}
+	}
+	d := font.Drawer{Dst: page, Src: ink, Face: face, Dot: fixed.P(at.X, at.Y+12)}
+	d.DrawString(string(letters))
+}
