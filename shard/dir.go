@@ -2,15 +2,41 @@ package shard
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
 
 	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/manifest"
 )
 
+// ErrClosed means that a Dir or a Writer was used after it was closed, committed or aborted.
+var ErrClosed = errors.New("already closed")
+
 // Dir is an output directory of a set: a local one, or one in an object store when its path is a
 // URL. Only one process can have it open. The lock of a local directory is tied to the process, so
 // a killed process leaves no stale lock.
-type Dir struct{ at *setdir.Dir }
+//
+// In a directory without a set, a shard is in place when it is committed, and the set when PutSet
+// has returned. A local directory with a set keeps it until PutSet replaces it in one step: what is
+// committed before is staged, and Close discards it. In an object store, where that is not possible,
+// shards of other names can be added, and no file of the set can be replaced.
+//
+// A Dir is safe for concurrent use. Package write makes whole sets from records, and is easier.
+type Dir struct {
+	ctx context.Context
+	at  *setdir.Dir
+	old *manifest.Manifest // of the set in the directory; nil if there is none
+
+	mu        sync.Mutex
+	closed    bool
+	staging   bool // shards go to the stage
+	open      map[string]*Writer
+	committed map[string]*Writer
+}
 
 // DirOptions configures OpenDir. The zero value is a sensible default.
 type DirOptions struct {
@@ -20,54 +46,110 @@ type DirOptions struct {
 }
 
 // OpenDir creates the directory at path, with its parents, and locks it for this process until
-// Close. Path may be the URL of a directory in an object store; reads and writes there are
-// cancelled when ctx is done. If another process holds the directory, the error unwraps to ErrBusy.
+// Close. Path may be the URL of a directory in an object store. Reads and writes fail when ctx is
+// done. If another process holds the directory, the error unwraps to ErrBusy.
 //
 // If another process was interrupted while it replaced the set, OpenDir first completes the
 // replacement.
 func OpenDir(ctx context.Context, path string, o DirOptions) (*Dir, error) {
-	d, err := setdir.Open(ctx, path, setdir.Options{Note: o.Note})
+	at, err := setdir.Open(ctx, path, setdir.Options{Note: o.Note})
 	if err != nil {
 		return nil, err
 	}
-	return &Dir{d}, nil
+	old, err := at.Manifest()
+	if err != nil {
+		return nil, errors.Join(err, at.Close())
+	}
+	return &Dir{ctx: ctx, at: at, old: old, open: map[string]*Writer{}, committed: map[string]*Writer{}}, nil
 }
 
 // Path returns the directory as it was given to OpenDir.
 func (d *Dir) Path() string { return d.at.Path() }
 
-// Close unlocks the directory. It removes the directories that OpenDir created if they contain
-// nothing but the lock and no other process uses them.
-func (d *Dir) Close() error { return d.at.Close() }
-
 // Manifest reads the directory's manifest. It returns nil if there is none.
 func (d *Dir) Manifest() (*manifest.Manifest, error) { return d.at.Manifest() }
 
-// PutSet writes the files that describe the set: first those for TFDS, which it removes instead if
-// TFDS cannot read this set, and last the manifest.
-func (d *Dir) PutSet(m *manifest.Manifest) error { return d.at.PutSet(m) }
+// Close unlocks the directory. Writers that were neither committed nor aborted are aborted, and named
+// in the error; committed shards that were to replace those of a set are discarded unless PutSet was
+// called. Close removes the directories that OpenDir created if they contain nothing but the lock and
+// no other process uses them. Further calls do nothing.
+func (d *Dir) Close() error {
+	d.mu.Lock()
+	if d.closed {
+		d.mu.Unlock()
+		return nil
+	}
+	d.closed = true
+	open := slices.SortedFunc(maps.Values(d.open), func(a, b *Writer) int { return strings.Compare(a.file, b.file) })
+	d.mu.Unlock()
 
-// Put writes a file of the set atomically. The name is relative to the directory.
-func (d *Dir) Put(name string, data []byte) error { return d.at.Put(name, data) }
+	var lost []string
+	for _, w := range open {
+		if w.abort() { // unless it is being committed
+			lost = append(lost, w.file)
+		}
+	}
+	var errs []error
+	if len(lost) > 0 {
+		errs = append(errs, fmt.Errorf("%s: %s not committed: its records are lost", d.Path(), strings.Join(lost, ", ")))
+	}
+	if d.staging {
+		errs = append(errs, d.at.DiscardStage())
+	}
+	return errors.Join(append(errs, d.at.Close())...)
+}
 
-// Read returns the content of a file of the set. The name is relative to the directory. A file of
-// more than limit bytes is an error.
-func (d *Dir) Read(name string, limit int64) ([]byte, error) { return d.at.Read(name, limit) }
-
-// Exists reports whether the directory has a file of that name. It returns an error if it cannot
-// tell.
-func (d *Dir) Exists(name string) (bool, error) { return d.at.Exists(name) }
-
-// Remove deletes files of the set in order. Names are relative to the directory. Missing files are
-// ignored; names outside the directory are an error.
-func (d *Dir) Remove(names ...string) error { return d.at.Remove(names...) }
-
-// Create starts a shard. The name must be a plain file name. An existing shard of that name stays
-// until Commit.
+// Create starts a shard. Its name must be that of a TFRecord file, such as
+// birds-train.tfrecord-00000-of-00016, and no other shard of this Dir may have it, unless that was
+// aborted. An existing shard of that name stays until Commit, or until PutSet if it belongs to a set.
 func (d *Dir) Create(file string, o WriterOptions) (*Writer, error) {
-	w, err := d.at.Create(file, setdir.WriterOptions(o))
+	if err := setdir.CheckName(file); err != nil {
+		return nil, err
+	}
+	if !isRecordName(file) {
+		return nil, fmt.Errorf("%q is not a shard name: want one such as birds-train.tfrecord-00000-of-00016", file)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch {
+	case d.closed:
+		return nil, fmt.Errorf("create %s: the directory %s is %w", file, d.Path(), ErrClosed)
+	case d.open[file] != nil || d.committed[file] != nil:
+		return nil, fmt.Errorf("create %s: another shard of %s has that name", file, d.Path())
+	}
+	to, err := d.target(file)
 	if err != nil {
 		return nil, err
 	}
-	return &Writer{w}, nil
+	at, err := to.Create(file, setdir.WriterOptions(o))
+	if err != nil {
+		return nil, err
+	}
+	w := newWriter(d, file, o, at)
+	d.open[file] = w
+	return w, nil
+}
+
+// target returns where a shard is written to. The caller holds mu.
+func (d *Dir) target(file string) (*setdir.Dir, error) {
+	switch {
+	case d.old == nil:
+		return d.at, nil
+	case d.at.Remote():
+		if slices.Contains(d.old.Files(), file) {
+			return nil, fmt.Errorf("create %s: it belongs to the set in %s, and a set in an object store cannot be replaced in one step: give the shard another name, or write to a new directory", file, d.Path())
+		}
+		return d.at, nil
+	case !d.staging:
+		if err := d.at.DiscardStage(); err != nil {
+			return nil, err
+		}
+		d.staging = true
+	}
+	return d.at.Stage(), nil
+}
+
+// isRecordName reports whether a file of that name is read as TFRecords.
+func isRecordName(name string) bool {
+	return (tfrecordName(name) || otherHabit(name)) && !Describes(name)
 }

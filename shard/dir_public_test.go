@@ -1,12 +1,15 @@
 package shard_test
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/dev/settest"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -44,10 +47,9 @@ func TestDir(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := &manifest.Manifest{
-		Format: manifest.Format, Version: manifest.Version, Name: "birds", Compression: "none",
-		Splits: []manifest.Split{{Name: "train", Records: info.Records, Shards: []manifest.Shard{info}}},
+		Name: "birds", Splits: []manifest.Split{{Name: "train", Shards: []manifest.Shard{info}}},
 	}
-	if err := errors.Join(dir.PutSet(m), dir.Put("notes.txt", []byte("seen")), dir.Close()); err != nil {
+	if err := errors.Join(dir.PutSet(m), dir.Close(), dir.Close()); err != nil {
 		t.Fatal(err)
 	}
 
@@ -56,29 +58,18 @@ func TestDir(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer dir.Close()
-	if got, err := dir.Manifest(); err != nil || got.Splits[0].Shards[0].SHA256 != info.SHA256 {
+	got, err := dir.Manifest()
+	if err != nil || got.Splits[0].Shards[0].SHA256 != info.SHA256 || got.Format != manifest.Format || got.Compression != "none" || got.Splits[0].Records != 3 {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if got, err := dir.Read("notes.txt", 4); string(got) != "seen" || err != nil {
-		t.Errorf("%q, %v", got, err)
-	}
-	if _, err := dir.Read("notes.txt", 3); err == nil {
-		t.Error("a file over the limit was read")
-	}
-	if err := dir.Remove("../notes.txt"); err == nil {
-		t.Error("a name outside of the directory was removed")
-	}
-	if err := dir.Remove("notes.txt", "notes.txt"); err != nil {
+	if err := got.Check(); err != nil {
 		t.Error(err)
-	}
-	if is, err := dir.Exists("notes.txt"); is || err != nil {
-		t.Errorf("removed, and there: %v, %v", is, err)
 	}
 	sources, err := shard.Expand(t.Context(), []string{path}, shard.ExpandOptions{})
 	if err != nil || len(sources) != 1 {
 		t.Fatal(sources, err)
 	}
-	var got []string
+	var read []string
 	r, err := shard.Open(t.Context(), sources[0].Path, tfrecord.ReaderOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -88,12 +79,210 @@ func TestDir(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got = append(got, string(record))
+		read = append(read, string(record))
 	}
-	if !slices.Equal(got, []string{"stork", "heron", "kite"}) {
-		t.Errorf("read %q", got)
+	if !slices.Equal(read, []string{"stork", "heron", "kite"}) {
+		t.Errorf("read %q", read)
 	}
 	if _, err := shard.Open(t.Context(), filepath.Join(path, "none"), tfrecord.ReaderOptions{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a file that is not there: %v", err)
+	}
+}
+
+const (
+	one = "birds-train.tfrecord-00000-of-00002"
+	two = "birds-train.tfrecord-00001-of-00002"
+)
+
+// writeShard commits a shard of n Examples with a vector x and a label.
+func writeShard(t *testing.T, dir *shard.Dir, name string, n int) manifest.Shard {
+	t.Helper()
+	w, err := dir.Create(name, shard.WriterOptions{})
+	settest.Check(t, err)
+	for i := range n {
+		settest.Check(t, w.WriteRecord(settest.Example(func(b *tfrecord.Builder) {
+			b.Float("x", float32(i), 2)
+			b.Int64("label", int64(i%2))
+			if i == 0 {
+				b.String("note", "first")
+			}
+		})))
+	}
+	info, err := w.Commit()
+	settest.Check(t, err)
+	return info
+}
+
+// rightManifest describes a set of two shards of writeShard.
+func rightManifest(a, b manifest.Shard) *manifest.Manifest {
+	return &manifest.Manifest{
+		Name: "birds", Records: manifest.RecordExample, Labels: []string{"heron", "kite"},
+		Features: []manifest.Feature{
+			{Key: "label", Kind: "int64", Class: manifest.ClassLabel}, {Key: "x", Kind: "float", Class: manifest.ClassVector, Shape: []int{2}},
+			{Key: "note", Kind: "bytes", Class: manifest.ClassText, Optional: true},
+		},
+		Supervised: &manifest.Supervised{Input: "x", Target: "label"},
+		Splits:     []manifest.Split{{Name: "train", Shards: []manifest.Shard{a, b}}},
+	}
+}
+
+// A manifest that the shards contradict is not written, whatever is wrong with it.
+func TestPutSetChecksManifests(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "birds")
+	dir, err := shard.OpenDir(t.Context(), path, shard.DirOptions{})
+	settest.Check(t, err)
+	defer dir.Close()
+	a, b := writeShard(t, dir, one, 3), writeShard(t, dir, two, 2)
+	for want, break_ := range map[string]func(m *manifest.Manifest){
+		"the dataset has no name":                         func(m *manifest.Manifest) { m.Name = "" },
+		`its format is "other"`:                           func(m *manifest.Manifest) { m.Format = "other" },
+		"version 2; want":                                 func(m *manifest.Manifest) { m.Format, m.Version = manifest.Format, 2 },
+		"compression none, and the manifest says g":       func(m *manifest.Manifest) { m.Compression = "gzip" },
+		`unknown compression "lz4"`:                       func(m *manifest.Manifest) { m.Compression = "lz4" },
+		"was committed, and the manifest does not":        func(m *manifest.Manifest) { m.Splits[0].Shards = m.Splits[0].Shards[:1] },
+		"names birds-train.tfrecord-00001-of-00002 twice": func(m *manifest.Manifest) { m.Splits[0].Shards = append(m.Splits[0].Shards, b) },
+		"there is no shard birds-test": func(m *manifest.Manifest) {
+			m.Splits = append(m.Splits, manifest.Split{Name: "test", Shards: []manifest.Shard{{File: "birds-test.tfrecord-00000-of-00001"}}})
+		},
+		"and the manifest says 4":                  func(m *manifest.Manifest) { m.Splits[0].Shards[0].Records = 4 },
+		"or another SHA-256":                       func(m *manifest.Manifest) { m.Splits[0].Shards[0].SHA256 = b.SHA256 },
+		"split train: the manifest says 6 records": func(m *manifest.Manifest) { m.Splits[0].Records = 6 },
+		"is not the name of a split":               func(m *manifest.Manifest) { m.Splits[0].Name = "a/b" },
+		"split train occurs twice":                 func(m *manifest.Manifest) { m.Splits = append(m.Splits, manifest.Split{Name: "train"}) },
+		`no record has the feature "y"`:            func(m *manifest.Manifest) { m.Features[1].Key = "y"; m.Supervised = nil },
+		"the manifest says int64, and the records": func(m *manifest.Manifest) { m.Features[1].Kind = "int64" },
+		"says 3 values in each record, and there":  func(m *manifest.Manifest) { m.Features[1].Shape = []int{3} },
+		"does not say that it is optional":         func(m *manifest.Manifest) { m.Features[2].Optional = false },
+		"is a label, and there are no label names": func(m *manifest.Manifest) { m.Labels = nil },
+		"its class is label, and its kind":         func(m *manifest.Manifest) { m.Features[0].Kind = "float" },
+		`supervised names a feature "target"`:      func(m *manifest.Manifest) { m.Supervised.Target = "target" },
+		`feature "x" is described twice`:           func(m *manifest.Manifest) { m.Features = append(m.Features, m.Features[1]) },
+		"unknown class":                            func(m *manifest.Manifest) { m.Features[1].Class = "odd" },
+	} {
+		m := rightManifest(a, b)
+		break_(m)
+		if err := dir.PutSet(m); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	for _, name := range settest.NamesIn(t, path) {
+		if name == manifest.File || name == manifest.TFDSInfoFile {
+			t.Errorf("%s was written", name)
+		}
+	}
+	settest.Check(t, dir.PutSet(rightManifest(a, b)))
+	settest.Check(t, settest.ManifestOf(t, path).Check())
+}
+
+// A set is replaced when PutSet is called, as a whole, or stays.
+func TestDirReplacesSets(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "birds")
+	first, err := shard.OpenDir(t.Context(), path, shard.DirOptions{})
+	settest.Check(t, err)
+	settest.Check(t, first.PutSet(rightManifest(writeShard(t, first, one, 3), writeShard(t, first, two, 2))))
+	settest.Check(t, first.Close())
+	before := settest.FilesOf(t, path)
+
+	abandoned, err := shard.OpenDir(t.Context(), path, shard.DirOptions{})
+	settest.Check(t, err)
+	writeShard(t, abandoned, one, 9)
+	if !settest.SameFiles(settest.FilesOf(t, path), before) {
+		t.Error("a shard of the set was replaced before the manifest")
+	}
+	settest.Check(t, abandoned.Close())
+	if !settest.SameFiles(settest.FilesOf(t, path), before) {
+		t.Error("the set changed, and was not replaced")
+	}
+
+	// One shard is kept, one replaced, and the set has one more.
+	const three = "birds-test.tfrecord-00000-of-00001"
+	second, err := shard.OpenDir(t.Context(), path, shard.DirOptions{})
+	settest.Check(t, err)
+	old, err := second.Manifest()
+	settest.Check(t, err)
+	m := rightManifest(writeShard(t, second, one, 9), old.Splits[0].Shards[1])
+	m.Splits = append(m.Splits, manifest.Split{Name: "test", Shards: []manifest.Shard{writeShard(t, second, three, 1)}})
+	settest.Check(t, errors.Join(second.PutSet(m), second.Close()))
+	after := settest.FilesOf(t, path)
+	if after[two] != before[two] || after[one] == before[one] || after[three] == "" || after["index/"+two+".idx"] == "" {
+		t.Errorf("the new set has %d files, and not the right ones", len(after))
+	}
+	sources, err := shard.Expand(t.Context(), []string{path}, shard.ExpandOptions{})
+	if err != nil || len(sources) != 3 {
+		t.Errorf("%d shards, %v", len(sources), err)
+	}
+
+	// The set shrinks to one shard: the others are removed.
+	third, err := shard.OpenDir(t.Context(), path, shard.DirOptions{})
+	settest.Check(t, err)
+	m = rightManifest(settest.ManifestOf(t, path).Splits[0].Shards[1], manifest.Shard{})
+	m.Splits[0].Shards = m.Splits[0].Shards[:1]
+	settest.Check(t, errors.Join(third.PutSet(m), third.Close()))
+	if files := settest.FilesOf(t, path); files[one] != "" || files[three] != "" || files["index/"+three+".idx"] != "" || files[two] != before[two] {
+		t.Errorf("the small set has %d files", len(files))
+	}
+}
+
+// Mistakes with writers are errors: names that are taken or none of a shard, use after the end, and
+// shards that were never committed.
+func TestDirMisuse(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "birds")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	dir, err := shard.OpenDir(ctx, path, shard.DirOptions{})
+	settest.Check(t, err)
+	for _, name := range []string{manifest.File, manifest.LedgerFile, "notes.txt", "a/b.tfrecord", "../b.tfrecord", "", one + ".idx"} {
+		if _, err := dir.Create(name, shard.WriterOptions{}); err == nil {
+			t.Errorf("%q was created as a shard", name)
+		}
+	}
+	w, err := dir.Create(one, shard.WriterOptions{})
+	settest.Check(t, err)
+	if _, err := dir.Create(one, shard.WriterOptions{}); err == nil {
+		t.Error("two writers of one name")
+	}
+	if err := dir.PutSet(new(manifest.Manifest)); err == nil || !strings.Contains(err.Error(), "neither committed nor aborted") {
+		t.Errorf("a set with an open writer: %v", err)
+	}
+	for _, sizes := range [][]int{{20, 20}, {5}, {-1}, {100}} {
+		if err := w.WriteFrames(tfrecord.AppendFrame(nil, []byte("heron")), sizes); err == nil {
+			t.Errorf("sizes %v of a frame of 21 bytes", sizes)
+		}
+	}
+	if _, err := w.Commit(); err != nil {
+		t.Error(err)
+	}
+	w.Abort() // does nothing
+	if err := w.WriteRecord(nil); !errors.Is(err, shard.ErrClosed) {
+		t.Errorf("a record after Commit: %v", err)
+	}
+	if _, err := w.Commit(); !errors.Is(err, shard.ErrClosed) {
+		t.Errorf("two commits: %v", err)
+	}
+	if _, err := dir.Create(one, shard.WriterOptions{}); err == nil {
+		t.Error("a committed name was created again")
+	}
+	leaked, err := dir.Create(two, shard.WriterOptions{})
+	settest.Check(t, err)
+	cause := errors.New("stopped")
+	cancel(cause)
+	if err := leaked.WriteRecord(nil); !errors.Is(err, cause) {
+		t.Errorf("a record after the end of the context: %v", err)
+	}
+	if err := dir.Close(); err == nil || !strings.Contains(err.Error(), two+" not committed") {
+		t.Errorf("a writer was left: %v", err)
+	}
+	if err := leaked.WriteRecord(nil); !errors.Is(err, shard.ErrClosed) {
+		t.Errorf("a record after Close: %v", err)
+	}
+	if _, err := dir.Create(two, shard.WriterOptions{}); !errors.Is(err, shard.ErrClosed) {
+		t.Errorf("a shard after Close: %v", err)
+	}
+	if err := dir.PutSet(new(manifest.Manifest)); !errors.Is(err, shard.ErrClosed) {
+		t.Errorf("a set after Close: %v", err)
+	}
+	for _, name := range settest.NamesIn(t, path) {
+		if strings.Contains(name, two) || strings.Contains(name, ".tmp") {
+			t.Errorf("%s was left", name)
+		}
 	}
 }

@@ -4,29 +4,22 @@ import (
 	"context"
 	"strings"
 
-	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// Check returns the faults of a set as a whole: inconsistent counts in the manifest, and files in
-// its directory that look as if they belonged to it.
+// Check returns the faults of a set as a whole: contradictions in the manifest, and files in its
+// directory that look as if they belonged to it.
 func (s *Set) Check(ctx context.Context) ([]Fault, error) {
 	var faults []Fault
+	for _, err := range contradictions(s.Manifest) {
+		faults = append(faults, FileFault(s.Path(manifest.File), tfrecord.PartCount, "%v", err))
+	}
 	named := make(map[string]bool)
 	for _, split := range s.Splits {
-		var records int64
 		for _, info := range split.Shards {
-			records += info.Records
-			if named[info.File] {
-				faults = append(faults, FileFault(s.Path(manifest.File), tfrecord.PartExtra, "the manifest names %s twice", info.File))
-			}
 			named[info.File] = true
-		}
-		if records != split.Records {
-			faults = append(faults, FileFault(s.Path(manifest.File), tfrecord.PartCount,
-				"split %s: the manifest says %s, its shards have %d", split.Name, plural.Of(split.Records, "record"), records))
 		}
 	}
 	extra, err := s.extra(ctx, "", named, func(name string) string {
@@ -51,6 +44,15 @@ func (s *Set) Check(ctx context.Context) ([]Fault, error) {
 		err = nil
 	}
 	return append(faults, extra...), err
+}
+
+// contradictions returns those that Check finds in a manifest.
+func contradictions(m *manifest.Manifest) []error {
+	err := m.Check()
+	if all, ok := err.(interface{ Unwrap() []error }); ok {
+		return all.Unwrap()
+	}
+	return nil
 }
 
 // extra returns a fault for each file of a directory of the set that belongs to a shard, according

@@ -162,6 +162,9 @@ var (
 // onlyInGo are names in messages that nobody sees on the command line.
 var onlyInGo = []string{"CacheOptions.Limit", "Scratch.Codec", "ShuffleAllOptions.Block"}
 
+// programOnly are options without a flag, and ConvertTaskOf, which is a value of one.
+var programOnly = []optname.Name{optname.ConvertTaskOf, optname.MapOptionsWaits, optname.OptionsLabels, optname.OptionsInOrder}
+
 // notFlags are literals of libraries that look like a flag and are none.
 var notFlags = []struct{ beginning, why string }{
 	{"--config", "an argument of a command that is recorded in the state of its run"},
@@ -253,7 +256,7 @@ func TestNamesAreOnTheCommandLine(t *testing.T) {
 		switch name, _, _ := strings.Cut(flag, " "); {
 		case isFlag && !flags[name]:
 			t.Errorf("%s: no verb has a flag --%s", goName, flag)
-		case !isFlag && !isVerb && n != optname.ConvertTaskOf && n != optname.MapOptionsWaits: // a value of a flag, and of programs alone
+		case !isFlag && !isVerb && !slices.Contains(programOnly, n):
 			t.Errorf("%s is neither a flag nor a verb, but %q", goName, n.Word())
 		}
 		if isVerb {

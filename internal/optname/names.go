@@ -140,6 +140,8 @@ var (
 	ShuffleOptionsBuffer = option("ShuffleOptions.Buffer", "shuffle")
 
 	MapOptionsWorkers = option("MapOptions.Workers", "workers")
+	OptionsLabels     = program("Options.Labels")
+	OptionsInOrder    = program("Options.InOrder")
 	MapOptionsWaits   = program("MapOptions.Waits")
 
 	ColumnSpecWorkers = option("ColumnSpec.Workers", "workers")

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/tfrec/tfrec/internal/annotation/labels"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -74,7 +75,7 @@ func (e *Example) checkLabels(ids []int64) {
 	n := int64(len(e.set.o.Labels))
 	for _, id := range ids {
 		if id < labels.Unlabelled || id >= n {
-			e.fault("label %d is not an id of the %d names of Options.Labels, nor -1", id, n)
+			e.fault("label %d is not an id of the %d names of %s, nor -1", id, n, optname.OptionsLabels)
 		}
 	}
 	e.label = noLabel
@@ -90,7 +91,7 @@ func (e *Example) Label(key, name string) {
 	}
 	id, ok := e.set.labels[name]
 	if !ok {
-		e.fault("label %q is not one of the %d names of Options.Labels", name, len(e.set.labels))
+		e.fault("label %q is not one of the %d names of %s", name, len(e.set.labels), optname.OptionsLabels)
 		return
 	}
 	e.Int64(key, id)

@@ -17,6 +17,7 @@ import (
 	"github.com/tfrec/tfrec/internal/annotation/labels"
 	"github.com/tfrec/tfrec/internal/build"
 	"github.com/tfrec/tfrec/internal/naming"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/set/fingerprint"
 	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/internal/set/shares"
@@ -386,7 +387,7 @@ func (s *sorted) next() (row, error) {
 	}
 	at := sortKey(data)
 	if bytes.Equal(at[1:], s.last) {
-		return row{}, fmt.Errorf("%w: %q; give every record a key of its own, or Options.InOrder", ErrDuplicateKey, at[keyAt:])
+		return row{}, fmt.Errorf("%w: %q; give every record a key of its own, or %s", ErrDuplicateKey, at[keyAt:], optname.OptionsInOrder)
 	}
 	s.last = append(s.last[:0], at[1:]...)
 	return parseRow(data), nil

@@ -3,9 +3,9 @@ package write
 import (
 	"fmt"
 	"path/filepath"
-	"slices"
 
 	"github.com/tfrec/tfrec/internal/naming"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/set/shares"
 	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/manifest"
@@ -124,7 +124,7 @@ func (o *Options) check(dir string) error {
 // checkFeatures validates what the options state about features and labels.
 func (o *Options) checkFeatures() error {
 	if o.LabelKey != "" && len(o.Labels) == 0 {
-		return optionError("LabelKey", "%q has label ids, but Options.Labels has no names", o.LabelKey)
+		return optionError("LabelKey", "%q has label ids, but %s has no names", o.LabelKey, optname.OptionsLabels)
 	}
 	if o.LabelKey == "" {
 		o.LabelKey = defaultLabelKey
@@ -138,11 +138,11 @@ func (o *Options) checkFeatures() error {
 	}
 	clear(seen)
 	for _, f := range o.Features {
-		if err := checkFeature(f); err != nil {
+		if err := f.Check(); err != nil {
 			return optionError("Features", "feature %q: %w", f.Key, err)
 		}
 		if f.Class == manifest.ClassLabel && len(o.Labels) == 0 {
-			return optionError("Features", "feature %q is a label, but Options.Labels has no names", f.Key)
+			return optionError("Features", "feature %q is a label, but %s has no names", f.Key, optname.OptionsLabels)
 		}
 		if seen[f.Key] {
 			return optionError("Features", "feature %q is stated twice", f.Key)
@@ -151,32 +151,6 @@ func (o *Options) checkFeatures() error {
 	}
 	if s := o.Supervised; s != nil && (s.Input == "" || s.Target == "" || s.Input == s.Target) {
 		return optionError("Supervised", "want two features, not %q and %q", s.Input, s.Target)
-	}
-	return nil
-}
-
-// checkFeature returns an error if a stated feature cannot be true of any record.
-func checkFeature(f manifest.Feature) error {
-	kinds := map[manifest.FeatureClass][]string{
-		manifest.ClassScalar: {"bytes", "int64", "float"},
-		manifest.ClassVector: {"bytes", "int64", "float"},
-		manifest.ClassImage:  {"bytes"},
-		manifest.ClassTensor: {"bytes"},
-		manifest.ClassText:   {"bytes"},
-		manifest.ClassLabel:  {"int64"},
-	}[f.Class]
-	switch {
-	case f.Key == "":
-		return fmt.Errorf("it has no key")
-	case kinds == nil:
-		return fmt.Errorf("unknown class %q", f.Class)
-	case !slices.Contains(kinds, f.Kind):
-		return fmt.Errorf("the class %s is not of kind %q", f.Class, f.Kind)
-	}
-	for _, n := range f.Shape {
-		if n < -1 {
-			return fmt.Errorf("%d in shape %v: want a size, or -1 for any", n, f.Shape)
-		}
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/set/features"
 	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/internal/set/shares"
@@ -187,8 +188,8 @@ func (s *Set) tooManyBad() error {
 		return nil
 	}
 	last := s.bad[len(s.bad)-1]
-	return fmt.Errorf("%w: %d of them, more than the %d that Options.MaxErrors allows; the last: %s: %s: %s",
-		ErrBadSample, len(s.bad), s.o.MaxErrors, last.Key, last.Stage, last.Reason)
+	return fmt.Errorf("%w: %d of them, more than the %d that %s allows; the last: %s: %s: %s",
+		ErrBadSample, len(s.bad), s.o.MaxErrors, optname.OptionsMaxErrors, last.Key, last.Stage, last.Reason)
 }
 
 // Close removes everything that was written, unless Finish has succeeded, and unlocks the directory.

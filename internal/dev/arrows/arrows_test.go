@@ -102,7 +102,7 @@ var rooms = map[string]room{
 	"manifest": {ours: []string{"tfrecord", "tfrecord/message", "internal", "internal/annotation/labels"}, theirs: slices.Concat(wire, files, globs), judges: judges},
 	// A record as tensors.
 	"columns": {ours: []string{"manifest", "tfrecord", "internal"}, theirs: slices.Concat(wire, files, globs), tests: []string{"internal/dev/settest"}, judges: judges},
-	"shard":   {ours: slices.Concat(engine, []string{"tfrecord"}), tests: []string{"internal/dev/settest"}, theirs: slices.Concat(wire, files, globs), judges: judges},
+	"shard":   {ours: slices.Concat(engine, []string{"tfrecord", "internal/set/features", "internal/set/fingerprint"}), tests: []string{"internal/dev/settest"}, theirs: slices.Concat(wire, files, globs), judges: judges},
 	// What works on sets. None of these imports another: what they share is in shard, or below
 	// internal.
 	"shard/stats": {
