@@ -588,7 +588,7 @@ func TestStoreEndsAnywhere(t *testing.T) {
 		if err == nil {
 			break
 		}
-		if _, whole := got[manifest.File]; !whole && last%4 == 1 {
+		if _, whole := got[manifest.File]; !whole && last%8 == 1 {
 			time.Sleep(claim.Expire + claim.Renew)
 			_, err = makeSet(t.Context(), url+"/set", o, 1, samples)
 			settest.Check(t, err)
