@@ -132,12 +132,12 @@ func Example_images() {
 		log.Fatal(err)
 	}
 	for _, f := range report.Manifest.Features {
-		fmt.Println(f.Key, f.Class, f.Encoding)
+		fmt.Println(f.Key, f.Kind, f.Class)
 	}
 	// Output:
-	// image/class/label label
-	// image/encoded image jpeg
-	// image/filename text
+	// image/class/label int64 label
+	// image/encoded bytes image
+	// image/filename bytes text
 }
 
 // A program that stops before Finish leaves nothing, and the next one starts afresh; a queue that is
