@@ -23,12 +23,8 @@ var shellVariable = regexp.MustCompile(`\$\$[a-z]`)
 func TestDocsNameTestsThatExist(t *testing.T) {
 	race.Skip(t)
 	const root = "../.."
-	pages, err := filepath.Glob(filepath.Join(root, "docs/*.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	checked := 0
-	for _, page := range append(pages, filepath.Join(root, "README.md"), filepath.Join(root, "CONTRIBUTING.md"), filepath.Join(root, "Makefile")) {
+	for _, page := range append(pagesOf(t, root), filepath.Join(root, "Makefile")) {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
@@ -50,6 +46,20 @@ func TestDocsNameTestsThatExist(t *testing.T) {
 	if checked < 15 {
 		t.Errorf("only %d commands were checked", checked)
 	}
+}
+
+// pagesOf returns the pages that people write: those of docs and docs/notes, and those in root.
+func pagesOf(t *testing.T, root string) []string {
+	t.Helper()
+	pages := []string{filepath.Join(root, "README.md"), filepath.Join(root, "CONTRIBUTING.md"), filepath.Join(root, "CHANGELOG.md")}
+	for _, dir := range []string{"docs", "docs/notes"} {
+		found, err := filepath.Glob(filepath.Join(root, dir, "*.md"))
+		if err != nil || len(found) == 0 {
+			t.Fatalf("%s has no pages: %v", dir, err)
+		}
+		pages = append(pages, found...)
+	}
+	return pages
 }
 
 // checkGoTest checks one command, run in dir. It reports whether there was something to check.

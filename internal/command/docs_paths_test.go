@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 )
 
@@ -11,7 +12,7 @@ import (
 // backquotes is one from the root of the repository.
 func TestDocsNameFilesThatExist(t *testing.T) {
 	const root = "../.."
-	for _, page := range []string{"CONTRIBUTING.md", "docs/design.md"} {
+	for _, page := range []string{"CONTRIBUTING.md", "docs/design.md", "docs/notes/design.md"} {
 		text, err := os.ReadFile(filepath.Join(root, page))
 		if err != nil {
 			t.Fatal(err)
@@ -29,5 +30,41 @@ func TestDocsNameFilesThatExist(t *testing.T) {
 		if named < 10 {
 			t.Errorf("%s names %d files", page, named)
 		}
+	}
+}
+
+// TestDocsShowDiffsOfTheTree holds the diffs of CONTRIBUTING.md to the tree: the lines that they add are
+// in the files that they name, in this order.
+func TestDocsShowDiffsOfTheTree(t *testing.T) {
+	const root = "../.."
+	page, err := os.ReadFile(filepath.Join(root, "CONTRIBUTING.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := 0
+	for _, block := range strings.Split(string(page), "```diff\n")[1:] {
+		block, _, _ := strings.Cut(block, "```")
+		var file, rest string
+		for line := range strings.Lines(block) {
+			if name, ok := strings.CutPrefix(line, "+++ "); ok {
+				file = strings.TrimSpace(name)
+				text, err := os.ReadFile(filepath.Join(root, file))
+				if err != nil {
+					t.Error(err)
+				}
+				rest = string(text)
+				continue
+			}
+			lines++
+			_, after, ok := strings.Cut(rest, strings.TrimPrefix(line, "+"))
+			if !ok {
+				t.Errorf("CONTRIBUTING.md shows a line that is not in %s, or not there:\n%s", file, line)
+				continue
+			}
+			rest = after
+		}
+	}
+	if lines < 20 {
+		t.Errorf("CONTRIBUTING.md shows %d lines of diffs", lines)
 	}
 }

@@ -1,5 +1,5 @@
 // Command reads counts the records of a set: a program that only reads, for
-// measuring what that costs (docs/design.md, "Rooms").
+// measuring what that costs (docs/notes/design.md).
 package main
 
 import (
