@@ -156,7 +156,7 @@ func TestHiddenFilesAreNoImages(t *testing.T) {
 		if s.Errors != 0 || s.Samples != 12 || s.SkippedFiles != int64(len(hidden)+2) {
 			t.Errorf("%v: summary %+v", slices.Sorted(maps.Keys(hidden)), s)
 		}
-		_, named, _ := strings.Cut(strings.Join(*said, "\n"), fmt.Sprintf("%d images left alone: hidden (the name begins with a dot) or in __MACOSX: ", len(hidden)))
+		_, named, _ := strings.Cut(strings.Join(*said, "\n"), fmt.Sprintf("%d images skipped: hidden (the name begins with a dot) or in __MACOSX: ", len(hidden)))
 		if first, _, _ := strings.Cut(named, ","); !hidden[first] {
 			t.Errorf("notes %q", *said)
 		}

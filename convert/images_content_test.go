@@ -293,7 +293,7 @@ func TestTableNamesOtherFiles(t *testing.T) {
 		if !maps.Equal(got, want) || s.Records != records || s.Errors != 0 || s.SkippedFiles != left {
 			t.Errorf("%s%v, want %v; %+v, want %d", rows, got, want, s, records)
 		}
-		if n := want["hidden"]; (n > 0) != strings.Contains(strings.Join(*said, "\n"), "left alone: hidden") {
+		if n := want["hidden"]; (n > 0) != strings.Contains(strings.Join(*said, "\n"), "skipped: hidden") {
 			t.Errorf("%d hidden: %q", n, *said)
 		}
 		o.Note, o.Labels.Strict = nil, true

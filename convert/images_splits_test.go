@@ -236,7 +236,7 @@ func TestListsOfSomeImages(t *testing.T) {
 	for _, c := range []struct {
 		files, wants, note string
 	}{
-		{"a/1.png a/2.png a/3.png train.txt=a/1.png val.txt=a/2.png,a/9.png", "a/1.png:train a/2.png:val", "1 image in none of the lists of splits left alone, such as a/3.png"},
+		{"a/1.png a/2.png a/3.png train.txt=a/1.png val.txt=a/2.png,a/9.png", "a/1.png:train a/2.png:val", "1 image in none of the lists of splits skipped, such as a/3.png"},
 		{"a/1.png val.txt=a/1.png,a/9.png,a/8.png", "a/1.png:val", "val.txt: 2 lines of no image here, such as a/9.png"},
 		{"a/1.png train.txt=some,words val.txt=1", "a/1.png:val", "train.txt: 2 lines of no image here, such as some"},
 		{"a/1.png train.txt=some,1", "a/1.png:train", "train.txt: not used, as not each line names an image here: such as some"},

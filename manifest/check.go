@@ -41,7 +41,7 @@ func (m *Manifest) checkFeatures(fault func(format string, args ...any)) {
 			fault("feature %q is described twice", f.Key)
 		}
 		known[f.Key] = true
-		if f.Class == ClassLabel && len(m.Labels) == 0 {
+		if f.Class == ClassLabel && len(f.Shape) == 0 && len(m.Labels) == 0 { // lists may all be empty
 			fault("feature %q is a label, and there are no label names", f.Key)
 		}
 	}

@@ -126,7 +126,7 @@ func (t *Table) accountForUnnamed(found *walk.Found) error {
 			found.Account.Add(account.Unnamed, found.Images[i].Path)
 		}
 	}
-	t.o.Notef("%s not named in %s left alone", plural.Of(n, "image"), t.o.Labels.File)
+	t.o.Notef("%s not named in %s skipped", plural.Of(n, "image"), t.o.Labels.File)
 	return nil
 }
 

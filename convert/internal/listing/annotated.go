@@ -62,7 +62,7 @@ func (l *Listing) takeAnnotated(ctx context.Context, o *options.ImageOptions) er
 	}
 	if n := len(l.Images) - len(kept); n > 0 {
 		l.Skipped += int64(n)
-		o.Notef("%s without annotations left alone (%s keeps such images)", plural.Of(n, "image"), optname.AnnotationSpecKeepUnannotated)
+		o.Notef("%s without annotations skipped (%s keeps such images)", plural.Of(n, "image"), optname.AnnotationSpecKeepUnannotated)
 	}
 	if len(kept) == 0 {
 		return fmt.Errorf("%s: none of the images in %s is annotated: names must be equal but for extensions", optname.AnnotationSpecFiles, l.Origin.Place())

@@ -79,7 +79,7 @@ func otherContents(found *walk.Found) string {
 	return strings.Join(says, "; ")
 }
 
-// noteLeft notes which files the walk left alone, where a user may not expect it.
+// noteLeft notes which files the walk skipped, where a user may not expect it.
 func (l *Listing) noteLeft(o *options.ImageOptions) {
 	for _, e := range l.Account.Entries() {
 		switch e.Reason {

@@ -59,7 +59,7 @@ func (l *Listing) addMasks(ctx context.Context, o *options.ImageOptions) error {
 		l.Account.Add(account.NoImage, found[k].Path)
 	}
 	if n := len(matched.Missing); n > 0 {
-		o.Notef("%s in %s without an image left alone", plural.Of(n, "mask"), at.Path())
+		o.Notef("%s in %s without an image skipped", plural.Of(n, "mask"), at.Path())
 	}
 	for i, k := range matched.Of {
 		if p := &l.Images[i]; k >= 0 {

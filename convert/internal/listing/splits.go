@@ -290,7 +290,7 @@ func (l *Listing) dropUnlisted(o *options.ImageOptions) {
 	}
 	if n := len(l.Images) - len(kept); n > 0 {
 		l.Skipped += int64(n)
-		o.Notef("%s in none of the lists of splits left alone, such as %s (%s takes all)", plural.Of(n, "image"), jsontext.Readable(example), optname.OptionsSplits)
+		o.Notef("%s in none of the lists of splits skipped, such as %s (%s takes all)", plural.Of(n, "image"), jsontext.Readable(example), optname.OptionsSplits)
 	}
 	l.Images = kept
 }

@@ -292,7 +292,7 @@ func (a *archiveWalker) dropRepeated() error {
 		a.Account.Add(account.Repeated, key)
 	}
 	if repeated > 0 {
-		a.o.Notef("%s with the name of an earlier one left alone", plural.Of(repeated, "member"))
+		a.o.Notef("%s with the name of an earlier one skipped", plural.Of(repeated, "member"))
 	}
 	return nil
 }
@@ -306,7 +306,7 @@ func (a *archiveWalker) group() {
 		a.Account.Add(account.NoSample, image)
 	}
 	if len(left) > 0 {
-		a.o.Notef("%s in no sample of the WebDataset left alone, as no member is named like the sample with the extension of an image: such as %s (%s %s takes all images)",
+		a.o.Notef("%s in no sample of the WebDataset skipped, as no member is named like the sample with the extension of an image: such as %s (%s %s takes all images)",
 			plural.Of(len(left), "image"), jsontext.Readable(left[0]), optname.ImageOptionsArchiveFormat, options.Files)
 	}
 }

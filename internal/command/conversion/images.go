@@ -58,7 +58,7 @@ named, in any case, train or training; val, valid, validation or dev; test,
 testing, eval or evaluation; so are those in a directory of images, such as
 images/train. data.yaml, VOC's ImageSets, lists such as train.txt, and a column of
 --table state splits, too; --splits replaces them all. Hidden files and directories, and
-__MACOSX, are left alone.
+__MACOSX, are skipped.
 
 A damaged archive ends the run. Links in archives, and names that lead out of
 them, are listed in OUT/errors.jsonl. Archives in which an image has a .cls or
