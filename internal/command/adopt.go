@@ -62,7 +62,7 @@ NAME-SPLIT.tfrecord-00000-of-00002.`,
 				return err
 			}
 			o.Progress = new(shard.ReadProgress)
-			stop := cli.ShowProgress(cmd.ErrOrStderr(), cli.ReadGauge(o.Progress), cli.QuietFlag(cmd))
+			stop := cli.ShowProgress(cmd, cli.ReadGauge(o.Progress))
 			report, err := repair.Adopt(cmd.Context(), args[0], o)
 			stop()
 			if err != nil {

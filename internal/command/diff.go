@@ -50,7 +50,7 @@ shown where they differ, but do not count as differences.`,
 				return cli.UsageError("--max %d: want 1 or more", o.MaxListed)
 			}
 			o.Progress = new(shard.ReadProgress)
-			stop := cli.ShowProgress(cmd.ErrOrStderr(), cli.ReadGauge(o.Progress), cli.QuietFlag(cmd))
+			stop := cli.ShowProgress(cmd, cli.ReadGauge(o.Progress))
 			o.Note = cli.PartialWarning(cmd)
 			report, err := reshape.Diff(cmd.Context(), args[0], args[1], o)
 			stop()

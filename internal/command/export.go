@@ -131,7 +131,7 @@ func runExport(cmd *cobra.Command, paths []string, out string, o export.Options)
 	if !quiet {
 		o.Note = cli.NotesTo(stderr)
 	}
-	stop := cli.ShowProgress(stderr, cli.ReadGauge(o.Progress), quiet)
+	stop := cli.ShowProgress(cmd, cli.ReadGauge(o.Progress))
 	report, err := export.Export(cmd.Context(), paths, out, o)
 	stop()
 	var damaged *tfrecord.Error

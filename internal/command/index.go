@@ -40,7 +40,7 @@ writes nothing, --force rebuilds it. Damaged files get no index.`,
 				return cli.UsageError("--force writes and --check does not: give one of them")
 			}
 			o.Progress = new(shard.ReadProgress)
-			stop := cli.ShowProgress(cmd.ErrOrStderr(), cli.ReadGauge(o.Progress), cli.QuietFlag(cmd))
+			stop := cli.ShowProgress(cmd, cli.ReadGauge(o.Progress))
 			o.Note = cli.PartialWarning(cmd)
 			report, err := repair.Index(cmd.Context(), args, o)
 			stop()

@@ -84,7 +84,7 @@ func runPreviewPage(cmd *cobra.Command, paths []string, out string, o page.Optio
 		return err
 	}
 	o.Progress, o.Note = new(shard.ReadProgress), cli.PartialWarning(cmd)
-	stop := cli.ShowProgress(cmd.ErrOrStderr(), cli.ReadGauge(o.Progress), cli.QuietFlag(cmd))
+	stop := cli.ShowProgress(cmd, cli.ReadGauge(o.Progress))
 	report, err := page.Write(cmd.Context(), paths, out, o)
 	stop()
 	if err != nil {

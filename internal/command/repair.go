@@ -69,7 +69,7 @@ file has several.`,
 				return cli.UsageError("--max-damage %d: want 1 or more", o.MaxDamage)
 			}
 			o.Progress = new(shard.ReadProgress)
-			stop := sync.OnceFunc(cli.ShowProgress(cmd.ErrOrStderr(), cli.ReadGauge(o.Progress), cli.QuietFlag(cmd)))
+			stop := sync.OnceFunc(cli.ShowProgress(cmd, cli.ReadGauge(o.Progress)))
 			defer stop()
 			o.Note = cli.PartialWarning(cmd)
 			o.Deliver = func(report *repair.Report) error {

@@ -84,7 +84,7 @@ func (f *reshapeFlags) run(cmd *cobra.Command, out string, work func(context.Con
 	if !quiet {
 		o.Note = cli.NotesTo(stderr)
 	}
-	stop := cli.ShowProgress(stderr, cli.ReshapeGauge(o.Progress), quiet)
+	stop := cli.ShowProgress(cmd, cli.ReshapeGauge(o.Progress))
 	report, err := work(cmd.Context())
 	stop()
 

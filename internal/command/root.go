@@ -52,6 +52,7 @@ KiB, MiB, GiB; as values of flags, 64MiB and 64MB are both understood.`,
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.PersistentFlags().Bool("json", false, "print the result as one JSON object on stdout")
 	root.PersistentFlags().BoolP("quiet", "q", false, "no progress, notes or summaries: print only requested output and errors")
+	cli.AddProgressFlag(root)
 	cli.AddObjectCache(root)
 
 	root.AddGroup(

@@ -122,7 +122,7 @@ func (c *statsCommand) run(cmd *cobra.Command, args []string) error {
 	if c.compare {
 		return c.runCompare(cmd, args[0], args[1])
 	}
-	stop := cli.ShowProgress(cmd.ErrOrStderr(), cli.ReadGauge(c.o.Progress), cli.QuietFlag(cmd))
+	stop := cli.ShowProgress(cmd, cli.ReadGauge(c.o.Progress))
 	st, err := stats.Measure(cmd.Context(), args, c.o)
 	stop()
 	if st == nil {
@@ -157,7 +157,7 @@ func (c *statsCommand) runCompare(cmd *cobra.Command, a, b string) error {
 
 // measureBoth measures the sides of a comparison, all of which must be readable.
 func (c *statsCommand) measureBoth(cmd *cobra.Command, a, b string) (both [2]*stats.Report, err error) {
-	defer cli.ShowProgress(cmd.ErrOrStderr(), cli.ReadGauge(c.o.Progress), cli.QuietFlag(cmd))()
+	defer cli.ShowProgress(cmd, cli.ReadGauge(c.o.Progress))()
 	for i, path := range []string{a, b} {
 		if both[i], err = stats.Measure(cmd.Context(), []string{path}, c.o); err != nil {
 			return both, err

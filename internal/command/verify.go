@@ -165,9 +165,11 @@ func (c *verifyCommand) run(cmd *cobra.Command, args []string) error {
 		}
 		defer list.Discard()
 	}
-	quiet := cli.QuietFlag(cmd) || cmd.Flags().Changed("sample") // of which nothing is planned
 	c.o.Progress, c.o.Note = new(shard.ReadProgress), cli.PartialWarning(cmd)
-	stop := cli.ShowProgress(cmd.ErrOrStderr(), cli.ReadGauge(c.o.Progress), quiet)
+	stop := func() {}
+	if !cmd.Flags().Changed("sample") { // of which nothing is planned
+		stop = cli.ShowProgress(cmd, cli.ReadGauge(c.o.Progress))
+	}
 	report, err := verify.Files(cmd.Context(), args, c.o)
 	stop()
 	if cmd.Context().Err() != nil || err != nil && len(report.Files) == 0 {

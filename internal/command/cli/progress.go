@@ -1,8 +1,8 @@
 package cli
 
 import (
+	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"sync"
@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/spf13/cobra"
 	"github.com/tfrec/tfrec/convert"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
@@ -18,12 +19,32 @@ import (
 	"github.com/tfrec/tfrec/shard/reshape"
 )
 
-// Times between two looks at the progress: on a terminal often, elsewhere only
-// now and then, so that logs stay short.
+// Times between two looks at the progress: on a terminal often, for programs each second, elsewhere
+// only now and then, so that logs stay short.
 const (
 	terminalEvery = 100 * time.Millisecond
-	logEvery      = 10 * time.Second
+	jsonEvery     = time.Second
+	logEvery      = 30 * time.Second
 )
+
+// ProgressFlag is the flag that chooses the form of the progress, and these are its values.
+const (
+	ProgressFlag = "progress"
+	progressAuto = "auto"
+	progressJSON = "json"
+)
+
+// AddProgressFlag adds the flag to a command and those below it.
+func AddProgressFlag(root *cobra.Command) {
+	TextVar(root.PersistentFlags(), ProgressFlag, progressAuto, "auto|json",
+		"form of the progress on stderr: auto (a bar on a terminal, a line each 30 s elsewhere) or json (an object a second, for programs)",
+		func(s string) error {
+			if s != progressAuto && s != progressJSON {
+				return fmt.Errorf("want %s or %s", progressAuto, progressJSON)
+			}
+			return nil
+		}, progressAuto, progressJSON)
+}
 
 // progress is the progress of a run, or of a phase of it.
 type progress struct {
@@ -67,35 +88,27 @@ func ReadGauge(p *shard.ReadProgress) gauge {
 	}}
 }
 
-// ShowProgress shows a run's progress on stderr until the function that it
-// returns is called: a line that is drawn again and again on a terminal, a new
-// line now and then elsewhere, nothing when quiet.
-func ShowProgress(stderr io.Writer, g gauge, quiet bool) (stop func()) {
-	if quiet {
+// ShowProgress shows the progress of a command on stderr until the function that it returns is called:
+// a bar on a terminal, a new line now and then elsewhere, objects for programs on request, and nothing
+// with --quiet.
+func ShowProgress(cmd *cobra.Command, g gauge) (stop func()) {
+	if QuietFlag(cmd) {
 		return func() {}
 	}
 	m := &meter{gauge: g}
 	m.look(time.Now())
-	log := stderr
-	show, finish, every := func() { fmt.Fprintln(log, m.look(time.Now()).log()) }, func() {}, logEvery
-	if w, ok := stderr.(*printable.Writer); ok {
-		stderr = w.Unwrap() // a bar moves the cursor, and has no text from data
-	}
-	if f, ok := stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		show, finish = redrawn(f, m)
-		every = terminalEvery
-	}
+	d := displayOf(cmd, m)
 	done := make(chan struct{})
 	var wait sync.WaitGroup
 	wait.Go(func() {
-		tick := time.NewTicker(every)
+		tick := time.NewTicker(d.every)
 		defer tick.Stop()
 		for {
 			select {
 			case <-tick.C:
-				show()
+				d.show()
 			case <-done:
-				finish()
+				d.finish()
 				return
 			}
 		}
@@ -104,6 +117,32 @@ func ShowProgress(stderr io.Writer, g gauge, quiet bool) (stop func()) {
 		close(done)
 		wait.Wait()
 	}
+}
+
+// display is a form of the progress.
+type display struct {
+	every        time.Duration
+	show, finish func()
+}
+
+// displayOf returns the form that the command's flags and its stderr ask for.
+func displayOf(cmd *cobra.Command, m *meter) display {
+	stderr := cmd.ErrOrStderr()
+	if form := cmd.Flag(ProgressFlag); form != nil && form.Value.String() == progressJSON {
+		show := func() { stderr.Write(m.look(time.Now()).json()) }
+		return display{jsonEvery, show, show}
+	}
+	log := display{logEvery, func() { fmt.Fprintln(stderr, m.look(time.Now()).log()) }, func() {}}
+	terminal := stderr
+	if w, ok := stderr.(*printable.Writer); ok {
+		terminal = w.Unwrap() // a bar moves the cursor, and has no text from data
+	}
+	f, ok := terminal.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return log
+	}
+	b := &bar{meter: m, to: f, columns: func() int { return columnsOf(f) }}
+	return display{terminalEvery, b.show, b.finish}
 }
 
 // meter measures how fast a gauge moves. Each phase is measured from its own
@@ -179,66 +218,37 @@ func (r reading) rates() []string {
 	return []string{fmt.Sprintf("%.0f %ss/s", r.rate, r.noun), bytes}
 }
 
-// The bar has barWidth columns between its brackets, or fewer, but not below
-// leastBar, where it has to make room.
-const (
-	barWidth = 24
-	leastBar = 8
-)
-
-// line is the line for a terminal. It takes at most the given number of columns:
-// what matters most comes first, and what does not fit is left out.
-func (r reading) line(columns int) string {
-	if r.planned == 0 {
-		return "listing the input"[:max(0, min(columns, len("listing the input")))]
-	}
-	line := fmt.Sprintf("%3d%%", min(100, 100*r.done/r.planned))
-	if r.phase != "" {
-		line = r.phase + " " + strings.TrimLeft(line, " ")
-	}
-	parts := []string{r.amount()}
-	if r.errors > 0 {
-		parts = append([]string{plural.Of(r.errors, "error")}, parts...)
-	}
-	if r.hasLeft {
-		parts = append([]string{fmt.Sprintf("%v left", r.left)}, parts...)
-	}
-	said := ""
-	for _, part := range append(parts, r.rates()...) {
-		if len(line)+len(said)+len(", ")+len(part) > columns {
-			break
-		}
-		said += ", " + part
-	}
-	if bar := min(barWidth, columns-len(line)-len(said)-len(" []")); bar >= leastBar {
-		full := int(int64(bar) * min(r.done, r.planned) / r.planned)
-		line += " [" + strings.Repeat("=", full) + strings.Repeat(" ", bar-full) + "]"
-	}
-	return (line + said)[:min(len(line+said), max(0, columns))]
+// progressLine is the JSON form of the progress.
+type progressLine struct {
+	// Phase of a run that has several: "shuffle", "write"; "list" while the input is listed.
+	Phase string `json:"phase,omitempty"`
+	// Unit is what Done and Planned count: "sample", "record" or "byte".
+	Unit    string  `json:"unit"`
+	Done    int64   `json:"done"`
+	Planned int64   `json:"planned"` // 0 until it is known
+	Bytes   int64   `json:"bytes"`   // read or written in this phase
+	Errors  int64   `json:"errors"`
+	Rate    float64 `json:"per_second"` // in Unit
+	// Left is the estimated time to the end of the phase, in seconds; absent until it is known.
+	Left *float64 `json:"seconds_left,omitempty"`
 }
 
-// redrawn draws a meter's line over the one before, in the columns that the
-// terminal has at that moment. The last column stays empty: a character there
-// makes some terminals begin the next line.
-func redrawn(f *os.File, m *meter) (show, finish func()) {
-	drawn := 0
-	draw := func(line string, columns int) {
-		blank := max(0, min(drawn, columns)-len(line))
-		fmt.Fprintf(f, "\r%s%s\r%s", line, strings.Repeat(" ", blank), line)
-		drawn = len(line)
+// json returns a line with an object whose only key is "progress".
+func (r reading) json() []byte {
+	line := progressLine{r.phase, r.noun, r.done, r.planned, r.bytes, r.errors, r.rate, nil}
+	if line.Unit == "" {
+		line.Unit = "byte"
 	}
-	columns := func() int {
-		if n, _, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
-			return n - 1
-		}
-		return 79
+	if r.planned == 0 {
+		line.Phase = "list"
 	}
-	show = func() {
-		n := columns()
-		draw(m.look(time.Now()).line(n), n)
+	if r.hasLeft {
+		seconds := r.left.Seconds()
+		line.Left = &seconds
 	}
-	return show, func() {
-		show() // of a short run, the only time
-		draw("", columns())
+	data, err := json.Marshal(map[string]progressLine{"progress": line})
+	if err != nil {
+		return nil // a number that JSON does not have
 	}
+	return append(data, '\n')
 }

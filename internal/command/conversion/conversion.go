@@ -203,7 +203,7 @@ func (f *convertFlags) carryOut(cmd *cobra.Command, c *conversion, quiet bool) (
 	if err := c.complete(); err != nil {
 		return nil, err
 	}
-	stop := cli.ShowProgress(cmd.ErrOrStderr(), cli.ConvertGauge(f.options.Progress), quiet)
+	stop := cli.ShowProgress(cmd, cli.ConvertGauge(f.options.Progress))
 	defer stop()
 	if f.engine == nil || f.options.DryRun {
 		return c.whole(cmd.Context())

@@ -45,6 +45,7 @@ var (
 	prompt = []string{
 		"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/inconshreveable/mousetrap",
 		"golang.org/x/term",
+		"github.com/schollz/progressbar/v3", "github.com/mitchellh/colorstring", "github.com/rivo/uniseg",
 	}
 	judges  = []string{"github.com/google/go-cmp", "google.golang.org/protobuf"}
 	scripts = []string{"github.com/rogpeppe/go-internal"}
