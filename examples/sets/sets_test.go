@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/tfrec/tfrec/convert"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/reader"
 	"github.com/tfrec/tfrec/shard"
@@ -126,6 +127,48 @@ func writeSteps(ctx context.Context, dir string) error {
 	return err
 }
 
+// row is a row of a table, with the time of its last change.
+type row struct {
+	Updated string
+	Label   int64
+	Wings   []float32
+}
+
+// table is a table of a database, by key.
+type table map[string]row
+
+func (b table) List(ctx context.Context) iter.Seq2[convert.Sample, error] {
+	return func(yield func(convert.Sample, error) bool) {
+		for id, row := range b {
+			if !yield(convert.Sample{Key: id, Version: row.Updated}, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (b table) Make(ctx context.Context, s convert.Sample, e *tfrecord.Builder) error {
+	row := b[s.Key]
+	if len(row.Wings) != 2 {
+		return &convert.SampleError{Stage: "parse", Err: fmt.Errorf("%d wings", len(row.Wings))}
+	}
+	e.Float("wings", row.Wings...)
+	e.Int64("label", row.Label)
+	return nil
+}
+
+// update makes a set of a table, or updates it.
+func update(ctx context.Context, b table, dir string) (*convert.Summary, error) {
+	sum, err := convert.Samples(ctx, b, dir, convert.SampleOptions{
+		Labels: names,
+		Features: []manifest.Feature{
+			{Key: "label", Kind: "int64", Class: manifest.ClassLabel},
+			{Key: "wings", Kind: "float", Class: manifest.ClassVector, Shape: []int{2}},
+		},
+	})
+	return sum, err
+}
+
 // writeShard writes one shard by itself.
 func writeShard(ctx context.Context, out string) error {
 	dir, err := shard.OpenDir(ctx, out, shard.DirOptions{}) // creates and locks it
@@ -236,12 +279,19 @@ func Example() {
 		log.Fatal(err)
 	}
 	fmt.Println("steps", steps)
+	rows := table{"a": {"1", 0, []float32{1, 2}}, "b": {"1", 2, []float32{3, 4}}}
+	sum, err := update(ctx, rows, filepath.Join(temp, "rows"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(sum.Status, sum.Records)
 	// Output:
 	// train 86
 	// test 14
 	// together 100
 	// kites 33
 	// steps 2700
+	// written 2
 }
 
 // TestDocsShowThesePrograms compares the Go code of docs/go-sets.md with this file, indentation aside.

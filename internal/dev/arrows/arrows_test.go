@@ -79,7 +79,7 @@ var (
 	onSets = []string{"internal/annotation/classfile", "internal/set/features", "internal/set/fingerprint", "internal/annotation/objects", "internal/codec/rawpixels", "internal/set/recordcount", "internal/set/shares", "internal/set/tfds"}
 	// ofConversions are the packages below convert, each above those before it.
 	ofConversions = []string{
-		"convert/internal/plan", "convert/internal/tablefile", "convert/internal/tables", "convert/internal/options",
+		"convert/internal/plan", "convert/internal/own", "convert/internal/tablefile", "convert/internal/tables", "convert/internal/options",
 		"convert/internal/origin", "convert/internal/prefetch", "convert/internal/annotations", "convert/internal/carried",
 		"convert/internal/placed", "convert/internal/stated", "convert/internal/webdataset", "convert/internal/walk",
 		"convert/internal/labeltable", "convert/internal/listing", "convert/internal/sample", "convert/internal/imagerecord",
@@ -206,6 +206,10 @@ var rooms = map[string]room{
 	"convert/internal/options": {
 		ours:   slices.Concat(engine, onSets, below("convert/internal/options"), []string{"shard", "tfrecord", "augment"}),
 		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow), judges: judges,
+	},
+	"convert/internal/own": {
+		ours:   slices.Concat(engine, onSets, below("convert/internal/own"), []string{"shard", "tfrecord"}),
+		theirs: slices.Concat(wire, files, globs), judges: judges,
 	},
 	"convert/internal/tables": {
 		ours:   slices.Concat(engine, onSets, below("convert/internal/tables"), []string{"shard", "tfrecord"}),
