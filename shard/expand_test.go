@@ -156,3 +156,23 @@ func TestExpandErrors(t *testing.T) {
 		}
 	}
 }
+
+// The error for a directory without TFRecords says what is in it.
+func TestDirectoriesOfOtherFiles(t *testing.T) {
+	for want, names := range map[string][]string{
+		"(it is empty)": {".hidden"},
+		"(it has 2 .jpg, 1 directory, 1 other file)": {"a.JPG", "b.jpg", "d/x", "README"},
+		"(it has 2 .csv, 1 .a, 1 .b, and others)":    {"1.csv", "2.csv", "x.a", "x.b", "x.c"},
+	} {
+		dir := t.TempDir()
+		for _, name := range names {
+			path := filepath.Join(dir, filepath.FromSlash(name))
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, nil, 0o644)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := Expand(t.Context(), []string{dir}, ExpandOptions{}); !errors.Is(err, ErrNoRecords) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v, want %q", names, err, want)
+		}
+	}
+}

@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/manifest"
@@ -176,10 +179,12 @@ func (e *expander) addSet(set *Set, path string) error {
 func (e *expander) addLoose(dir storage.Location) error {
 	var others []Source
 	before := len(e.sources)
+	seen := inventory{}
 	for entry, err := range dir.Entries(e.ctx) {
 		if err != nil {
 			return err
 		}
+		seen.add(entry)
 		name := entry.Name()
 		usual := tfrecordName(name)
 		if !usual && (len(e.sources) > before || !otherHabit(name)) || Describes(name) {
@@ -204,9 +209,46 @@ func (e *expander) addLoose(dir storage.Location) error {
 		}
 	}
 	if e.sources = append(e.sources, others...); len(e.sources) == before {
-		return fmt.Errorf("%s: %w in this directory, and its subdirectories are not searched: name the files, or give a glob", dir.Path(), ErrNoRecords)
+		return fmt.Errorf("%s: %w in this directory (%v), and its subdirectories are not searched: name the files, or give a glob", dir.Path(), ErrNoRecords, seen)
 	}
 	return nil
+}
+
+// inventory counts the entries of a directory by extension.
+type inventory map[string]int
+
+func (n inventory) add(entry fs.DirEntry) {
+	switch ext := strings.ToLower(filepath.Ext(entry.Name())); {
+	case strings.HasPrefix(entry.Name(), "."):
+	case entry.IsDir():
+		n["directory"]++
+	case ext == "" || len(ext) > 10 || strings.ContainsFunc(ext, func(r rune) bool { return r < ' ' || r > '~' }):
+		n["other file"]++
+	default:
+		n[ext]++
+	}
+}
+
+// String describes the most frequent entries, for an error: "it has 40 .jpg, 2 directories".
+func (n inventory) String() string {
+	if len(n) == 0 {
+		return "it is empty"
+	}
+	kinds := slices.SortedFunc(maps.Keys(n), func(a, b string) int {
+		return cmp.Or(cmp.Compare(n[b], n[a]), strings.Compare(a, b))
+	})
+	var parts []string
+	for _, kind := range kinds[:min(3, len(kinds))] {
+		part := fmt.Sprintf("%d %s", n[kind], kind)
+		if !strings.HasPrefix(kind, ".") {
+			part = plural.Of(int64(n[kind]), kind)
+		}
+		parts = append(parts, part)
+	}
+	if len(kinds) > 3 {
+		parts = append(parts, "and others")
+	}
+	return "it has " + strings.Join(parts, ", ")
 }
 
 func (e *expander) addGlob(pattern string) error {

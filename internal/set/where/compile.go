@@ -118,8 +118,11 @@ func explain(expression string, err error, boxes bool) error {
 		return &Error{expression, 1, err.Error()}
 	}
 	message := at.Message
-	if strings.HasPrefix(message, "unexpected token EOF") {
+	switch {
+	case strings.HasPrefix(message, "unexpected token EOF"):
 		message = "the expression ends too early"
+	case message == `unexpected token Operator("=")`:
+		message = "== compares two values, = does not"
 	}
 	if boxes && (strings.Contains(message, "mismatched types") || strings.Contains(message, boxType)) {
 		message = strings.ReplaceAll(message, boxType, "box") + "; " + boxFields

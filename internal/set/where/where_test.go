@@ -127,7 +127,7 @@ func TestErrors(t *testing.T) {
 		{`mixed == "x"`, `more than one kind`, 1},
 		{`width >`, `ends too early`, 7},
 		{``, `ends too early`, 1},
-		{`width = 3`, `unexpected token`, 7},
+		{`width = 3`, `== compares two values`, 7},
 		{`width > 3 && (`, ``, 14},
 		{`now() > width`, `now`, 1},
 		{`toJSON(width) == ""`, `toJSON`, 1},
