@@ -218,13 +218,6 @@ func (s *Set) fail(err error) error {
 	return err
 }
 
-// failed returns the error after which the set cannot be finished; nil if there is none.
-func (s *Set) failed() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.err
-}
-
 // take returns a lane that no other goroutine uses; give returns it.
 func (s *Set) take() (*lane, error) {
 	s.mu.Lock()
@@ -295,7 +288,7 @@ func (s *Set) note(r *Report, format string, args ...any) {
 	}
 }
 
-// splitNames returns the shares of splits, by default all records in one.
+// splitShares returns the shares of splits, by default all records in one.
 func (o *Options) splitShares() []shard.SplitShare {
 	if len(o.Splits) == 0 {
 		return []shard.SplitShare{{Name: defaultSplit, Share: 1}}

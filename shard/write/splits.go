@@ -56,7 +56,7 @@ func (c *splitChoice) of(key string, place uint64, stated string) (int, error) {
 		return n, nil
 	}
 	if len(c.names) == maxSplits {
-		return 0, fmt.Errorf("split %s: more than %d splits: %s, ...", stated, maxSplits, strings.Join(c.names[:4], ", "))
+		return 0, fmt.Errorf("split %s: there are %d splits already, among them %s", stated, maxSplits, strings.Join(c.names[:4], ", "))
 	}
 	c.names = append(c.names, stated)
 	return len(c.names) - 1, nil

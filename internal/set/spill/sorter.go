@@ -89,7 +89,7 @@ func (s *Sorter) Add(rows []byte) error {
 				return err
 			}
 		}
-		c.add(row, rows[:n])
+		c.add(row, rows[:n], most)
 		rows = rows[n:]
 	}
 	return nil

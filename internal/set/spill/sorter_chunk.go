@@ -28,24 +28,25 @@ type sortEntry struct {
 
 const entrySize = 16
 
-// add adds a row, given alone and as AppendRow encodes it.
-func (c *sortChunk) add(row, encoded []byte) {
+// add adds a row, given alone and as AppendRow encodes it, to a chunk that shall hold most bytes.
+func (c *sortChunk) add(row, encoded []byte, most int) {
 	p := Prefix(row)
 	if len(c.entries) == 0 {
 		c.lo, c.hi = p, p
 	}
 	c.lo, c.hi = min(c.lo, p), max(c.hi, p)
-	c.entries = append(doubled(c.entries, 1), sortEntry{prefix: p, at: uint32(len(c.data))})
-	c.data = append(doubled(c.data, len(encoded)), encoded...)
+	c.entries = append(doubled(c.entries, 1, most/entrySize), sortEntry{prefix: p, at: uint32(len(c.data))})
+	c.data = append(doubled(c.data, len(encoded), most), encoded...)
 }
 
-// doubled returns s with room for n more elements. Growing to twice the size copies each element once
-// on average; append, which grows large slices by a quarter, copies each four times.
-func doubled[T any](s []T, n int) []T {
+// doubled returns s with room for n more elements. It grows to twice the size, but not beyond most: each
+// element is then copied once on average, while append, which grows large slices by a quarter, copies
+// each four times.
+func doubled[T any](s []T, n, most int) []T {
 	if cap(s)-len(s) >= n {
 		return s
 	}
-	return slices.Grow(s, max(n, len(s)))
+	return slices.Grow(s, max(n, min(len(s), most-len(s))))
 }
 
 func (c *sortChunk) row(at uint32) []byte {
