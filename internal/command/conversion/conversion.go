@@ -75,10 +75,10 @@ type convertFlags struct {
 
 // rows are the options of all kinds of input that package convert does not have.
 func (f *convertFlags) rows() []option.Option {
-	return []option.Option{
+	return option.In(option.Run, []option.Option{
 		{Flag: "config", To: &f.config, Help: "read flags, and SRC and OUT unless given, from the YAML file `FILE`; flags on the command line win (see tfrec config)", Once: true},
 		{Flag: "from-manifest", To: &f.from, Help: "use the options of the set that the manifest `FILE` describes for SRC; flags on the command line win", Once: true},
-		{Flag: "plan-only", To: &f.planOnly, Help: "write the plan as JSON to `FILE`, and nothing else", Once: true},
+		{Flag: "plan-only", To: &f.planOnly, Excludes: map[string]string{"print-outputs": "", "print0": ""}, Help: "write the plan as JSON to `FILE`, and nothing else", Once: true},
 		{Flag: "print-outputs", To: &f.print, Help: "print the path of every file that the set would have, one per line, and write nothing", Once: true},
 		{Flag: "print0", To: &f.print0, Help: "--print-outputs with a NUL after each path", Once: true},
 		{
@@ -90,7 +90,7 @@ func (f *convertFlags) rows() []option.Option {
 			},
 		},
 		{Flag: "tasks", To: &f.tasks, Help: "the array job has `N` tasks", Once: true},
-	}
+	})
 }
 
 // add adds the flags of the verb.
@@ -103,17 +103,11 @@ func (f *convertFlags) add(fs *pflag.FlagSet) {
 func (f *convertFlags) complete(cmd *cobra.Command) error {
 	o := f.options
 	changed := cmd.Flags().Changed
-	if changed("workers") && o.Workers < 1 {
-		return cli.UsageError("--workers %d: want 1 or more", o.Workers)
-	}
-	if changed("estimate") && f.planOnly == "" {
-		return cli.UsageError("--estimate: is for --plan-only")
+	if err := cli.CheckOptions(cmd.Flags(), f.table); err != nil {
+		return err
 	}
 	if err := storage.CheckOutput(f.planOnly); err != nil {
 		return fmt.Errorf("--plan-only: %w", err)
-	}
-	if f.planOnly != "" && (f.print || f.print0) {
-		return cli.UsageError("--plan-only and --print-outputs: give one of them")
 	}
 	if f.planOnly != "" || f.print || f.print0 {
 		o.DryRun = true

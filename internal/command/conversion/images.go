@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/convert"
 	"github.com/tfrec/tfrec/internal/command/cli"
 	"github.com/tfrec/tfrec/internal/option"
@@ -32,12 +31,19 @@ func newImageFlags(e *Engine) *imageFlags {
 // rows are the options that package convert does not have.
 func (f *imageFlags) rows() []option.Option {
 	return []option.Option{
-		{Flag: "labels", To: &f.labels, Help: "--table `FILE` without --features"},
 		{
-			Flag: "gpu", To: &f.gpu.when, Value: "WHEN", Default: string(gpuOff), Words: []string{string(gpuAuto), string(gpuOn), string(gpuOff)},
+			Flag: "labels", Group: option.Labels, To: &f.labels, Help: "--table `FILE` without --features",
+			Excludes: map[string]string{
+				"table":       "",
+				"features":    "--features needs --table",
+				"annotations": "annotations say which images are used and what is on them",
+			},
+		},
+		{
+			Flag: "gpu", Group: option.Machine, To: &f.gpu.when, Value: "WHEN", Default: string(gpuOff), Words: []string{string(gpuAuto), string(gpuOn), string(gpuOff)},
 			Help: "augment, resize and normalise on an NVIDIA GPU, to the same bytes: auto (if there is one), on (or fail) or off",
 		},
-		{Flag: "gpu-decode", To: &f.gpu.decode, Help: "decode JPEGs on the GPU with nvJPEG, to slightly different pixels: another decoder in the manifest"},
+		{Flag: "gpu-decode", Group: option.Machine, To: &f.gpu.decode, Help: "decode JPEGs on the GPU with nvJPEG, to slightly different pixels: another decoder in the manifest"},
 	}
 }
 
@@ -149,9 +155,6 @@ func (f *imageFlags) convert(cmd *cobra.Command, src, out string) error {
 	o := &f.images
 	return f.run(cmd, out, &conversion{
 		complete: func() error {
-			if err := checkImageFlags(cmd, o); err != nil {
-				return err
-			}
 			if f.labels != "" {
 				o.Labels.File = f.labels
 			}
@@ -172,44 +175,4 @@ func (f *imageFlags) convert(cmd *cobra.Command, src, out string) error {
 func isYAML(policy string) bool {
 	ext := strings.ToLower(filepath.Ext(policy))
 	return ext == ".yaml" || ext == ".yml"
-}
-
-// checkImageFlags returns an error for flags that require others.
-func checkImageFlags(cmd *cobra.Command, o *convert.ImageOptions) error {
-	changed := cmd.Flags().Changed
-	if changed("multi-label") && o.Labels.Separator == "" {
-		return cli.UsageError("--multi-label: want a separator, such as |")
-	}
-	if changed("labels") && changed("table") {
-		return cli.UsageError("--labels and --table: give one of them")
-	}
-	if changed("labels") && changed("features") {
-		return cli.UsageError("--features: needs --table instead of --labels")
-	}
-	if changed("labels") && changed("annotations") {
-		return cli.UsageError("--labels and --annotations: give one of them: annotations say which images are used and what is on them")
-	}
-	if o.Resize.Square > 0 && changed("fit") {
-		return cli.UsageError("--fit: --resize N crops to a square; --fit is for --resize WxH")
-	}
-	if changed("pad-color") && o.Resize.Fit != augment.Pad {
-		return cli.UsageError("--pad-color: is for --fit pad")
-	}
-	if !changed("resize") {
-		for _, name := range []string{"fit", "pad-color", "no-upscale", "filter", "antialias"} {
-			if changed(name) {
-				return cli.UsageError("--%s: needs --resize", name)
-			}
-		}
-	}
-	if changed("copies") && o.Augment.Copies < 1 {
-		return cli.UsageError("--copies %d: want 1 or more", o.Augment.Copies)
-	}
-	if changed("memory") && o.Memory < 1e6 {
-		return cli.UsageError("--memory: %d bytes are too few: want 1MB or more", o.Memory)
-	}
-	if changed("quality") && (o.Encode.Quality < 1 || o.Encode.Quality > 100) {
-		return cli.UsageError("--quality %d is not between 1 and 100", o.Encode.Quality)
-	}
-	return nil
 }

@@ -80,8 +80,8 @@ func newTableFlags(e *Engine, verb string) *tableFlags {
 // rows are the options that package convert does not have.
 func (f *tableFlags) rows() []option.Option {
 	return []option.Option{
-		{Flag: "schema", To: &f.schema, Help: "JSON `FILE` with the types of columns, as --print-schema writes it"},
-		{Flag: "print-schema", To: &f.printSchema, Help: "print the types of the columns as JSON, and do not convert", Once: true},
+		{Flag: "schema", Group: option.Source, To: &f.schema, Help: "JSON `FILE` with the types of columns, as --print-schema writes it"},
+		{Flag: "print-schema", Group: option.Run, To: &f.printSchema, Help: "print the types of the columns as JSON, and do not convert", Once: true},
 	}
 }
 
