@@ -51,7 +51,7 @@ func (o *ImageOptions) sourceRows(d Decided) []option.Option {
 		},
 		{
 			Flag: "image-key", To: &o.ImageKey,
-			Help:     "feature `KEY` of TFRecords that is the image (default image/encoded), or column of Parquet and Arrow files (default: found by its structs)",
+			Help:     "`KEY` of the image: a feature of TFRecords (default image/encoded), or a column of Parquet and Arrow files",
 			Recorded: d.ImageKey != "", As: func() any { return d.ImageKey },
 		},
 		{
@@ -352,7 +352,7 @@ func (o *ImageOptions) storageRows() []option.Option {
 		},
 		{
 			Flag: "memory", Group: option.Machine, To: &o.Memory, Check: option.AtLeast(&o.Memory, 1e6, "1MB or more"), Value: "SIZE",
-			Help: "memory for all images being processed, such as 4GiB; one that needs more is processed alone (default a quarter of what this process may use)",
+			Help: "memory for all images being processed, such as 4GiB (default a quarter of what this process may use)",
 			Set:  option.Parse(&o.Memory, size.Parse),
 		},
 	}

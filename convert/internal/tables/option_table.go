@@ -54,7 +54,7 @@ func (o *CSVOptions) fileRows(csv bool) []option.Option {
 		{Flag: "columns", To: &o.Columns, Many: option.Joined, Help: "column names `NAME,...`, instead of the header's", Recorded: csv},
 		{
 			Flag: "na-values", To: &o.MissingValues, Value: "SPELLING,...", Default: strings.Join(csvscan.DefaultMissing, ","), Many: option.Joined,
-			Help: "spellings of a missing value, instead of these; the empty one is the empty field (repeatable); by default, a label of --vocab that is not an integer may be called NA",
+			Help: "spellings of a missing value, instead of these; the empty one is the empty field (repeatable)",
 			Set: func(s string) error {
 				o.MissingValues = append(o.MissingValues, strings.Split(s, ",")...)
 				return nil
@@ -96,7 +96,7 @@ func (o *CSVOptions) labelRows() []option.Option {
 		{Flag: "label", Common: true, To: &o.Label, Help: "`COLUMN` with the label; rows without one are unusable, unless --na default stores -1", Recorded: true},
 		{
 			Flag: "vocab", Common: true, To: &o.Vocab, Recorded: true, Restore: option.Nothing,
-			Help: "map the text of the label to ids: the indexes of its values, sorted, or with =`FILE` of the lines in that file, or the ids of that label map; integers are ids as they are; the names go into the manifest and the labels file that TFDS reads",
+			Help: "map the text of the label to ids: those of its sorted values, or with =`FILE` of the lines in that file",
 		},
 		{Flag: "label-offset", To: &o.LabelOffset, Help: "start label ids at `N`, after N background names", Recorded: true},
 		{Flag: "key", Group: option.Run, To: &o.Key, Help: "`COLUMN` that names a row in errors.jsonl (default: file and line)", Recorded: true},

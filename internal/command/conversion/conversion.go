@@ -29,20 +29,15 @@ import (
 func NewCommand(e *Engine) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "convert",
-		GroupID: cli.GroupConvert,
+		GroupID: cli.GroupMake,
 		Short:   "Convert images or tables to sharded TFRecords",
-		Long: `Convert raw data to sharded, CRC-checked TFRecords with indexes, a manifest
-and the metadata that TFDS reads.
+		Long: `Convert raw data to sharded, CRC-checked TFRecords with indexes, a manifest and the
+metadata that TFDS reads. The same inputs, options and seed give the same bytes,
+whatever the number of workers. The same command again resumes an interrupted run, and
+redoes only what changed in the input.
 
-The same inputs, options and seed give the same bytes, whatever the number of
-workers. The same command again resumes an interrupted run, and after a change of
-the input redoes only what changed.
-
-In builds with object storage, inputs and OUT may be URLs, such as
-s3://bucket/directory. A run into a store can be resumed from any machine.
-
-With --config or --from-manifest, the file says what to convert. All other flags
-are those of convert images, csv or table.`,
+With --config or --from-manifest, the file selects the verb, and all other flags are
+those of the verb.`,
 		Example: `  tfrec convert --config convert.yaml
   tfrec convert --from-manifest out/manifest.json photos out2`,
 		DisableFlagParsing: true, // the file selects a verb below, which parses the flags
@@ -83,7 +78,7 @@ func (f *convertFlags) rows() []option.Option {
 		{Flag: "print0", To: &f.print0, Help: "--print-outputs with a NUL after each path", Once: true},
 		{
 			Flag: "task", To: &f.task, Value: "I|auto", Words: []string{"auto"}, Once: true,
-			Help: "make only the shards of task I of an array job, I from 0; auto reads the scheduler's environment (tfrec finalize then completes the set)",
+			Help: "make only the shards of task I of an array job, from 0; auto reads the scheduler's environment (see tfrec help splits)",
 			Set: func(s string) error {
 				f.task = s
 				return nil
