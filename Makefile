@@ -229,7 +229,7 @@ check-dist: ## build for this platform twice and compare; test the README's inst
 release-check: ## tag the modules in a clone, and build a program that gets all of them as others will
 	$(GO) test -count=1 -timeout $(TIMEOUT) -tags dist -run TestRelease ./internal/dev/dist
 
-man: ## write the manual pages to man
+man: ## write the manual pages of verbs (section 1) and topics (7) to man
 	$(GO) test -count=1 -run TestManualPages ./internal/command -man $(CURDIR)/man
 
 arm64-test: ## test tfrec for arm64 on an emulated processor: the same sets as here, assembly as its references (needs qemu-user)

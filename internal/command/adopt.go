@@ -27,7 +27,7 @@ func newAdoptCommand() *cobra.Command {
 	var labels string
 	cmd := &cobra.Command{
 		Use:     "adopt DIR",
-		GroupID: cli.GroupReshape,
+		GroupID: cli.GroupMake,
 		Short:   "Make a set of shards that other tools wrote",
 		Long: `Make a set of a directory of TFRecord files that another tool wrote: write a
 manifest, indexes, and the files that TFDS reads, so that

@@ -23,7 +23,7 @@ func newAppendCommand() *cobra.Command {
 	var o reshape.AppendOptions
 	cmd := &cobra.Command{
 		Use:     "append DIR [IN...]",
-		GroupID: cli.GroupReshape,
+		GroupID: cli.GroupMake,
 		Short:   "Add records to an existing set",
 		Long: `Add the records of IN to the set in DIR, in new shards after those of their
 split. Existing shards keep their bytes, and are renamed to the new total; the

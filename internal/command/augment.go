@@ -16,7 +16,7 @@ import (
 func newAugmentCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "augment",
-		GroupID: cli.GroupConvert,
+		GroupID: cli.GroupMake,
 		Short:   "List and try out augmentation operations",
 		Long: `List and try out the operations of convert images --augment.
 

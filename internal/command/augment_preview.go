@@ -15,6 +15,7 @@ import (
 	"github.com/tfrec/tfrec/convert"
 	"github.com/tfrec/tfrec/internal/codec/thumbnail"
 	"github.com/tfrec/tfrec/internal/command/cli"
+	"github.com/tfrec/tfrec/internal/option"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/store/atomicfile"
@@ -87,6 +88,7 @@ classes.`,
 	}
 	fs.StringVar(&o.images.Labels.Classes, "classes", "", "`FILE` with the classes of --annotations, a name on each line")
 	fs.StringVar(&o.mask, "mask", "", "draw the mask of classes in the PNG `FILE`")
+	cli.Group(fs, option.Labels, "classes", "mask")
 	return cmd
 }
 

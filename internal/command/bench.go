@@ -22,7 +22,7 @@ func newBenchCommand() *cobra.Command {
 	var seconds float64
 	cmd := &cobra.Command{
 		Use:     "bench PATH...",
-		GroupID: cli.GroupRead,
+		GroupID: cli.GroupUse,
 		Short:   "Measure how fast TFRecord files can be read",
 		Long: `Measure how fast package reader delivers batches from files: of raw records, of
 columns (--parse), or of decoded images (--decode). Everything is read at least

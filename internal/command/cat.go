@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/internal/command/cli"
+	"github.com/tfrec/tfrec/internal/option"
 	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/reader"
 	"github.com/tfrec/tfrec/tfrecord/message"
@@ -32,7 +33,7 @@ func newCatCommand() *cobra.Command {
 	var o catOptions
 	cmd := &cobra.Command{
 		Use:     "cat PATH...",
-		GroupID: cli.GroupRead,
+		GroupID: cli.GroupLook,
 		Short:   "Print records",
 		Long: `Print the records of files, one file after another in name order, and stop at the
 first damaged one.
@@ -58,7 +59,6 @@ counts from the beginning.`,
   tfrec cat --format json out/ | jq .label
   tfrec cat --format hex x.tfrecord | head -1 | xxd -r -p | protoc --decode_raw
   tfrec cat --cycle 16 --shuffle 1000 --seed 7 --take 5 --save-state at.json out/
-  tfrec cat --cycle 16 --shuffle 1000 --seed 7 --take 5 --resume at.json out/
   tfrec cat --shuffle global --shard 0/4 --repeat 2 out/`,
 		Annotations: map[string]string{cli.ReadsStdin: "", cli.FaultsMean: "the data have faults; the records before the first, or before the first that --skip-bad does not allow, were printed"},
 		Args:        cli.MinArgs("PATH..."),
@@ -77,6 +77,8 @@ counts from the beginning.`,
 	fs.Int64Var(&o.take, "take", 0, "stop after `N` records (default: all)")
 	fs.StringVar(&o.saveState, "save-state", "", "at the end, write the position to `FILE`")
 	fs.StringVar(&o.resume, "resume", "", "continue from the position in `FILE`, which --save-state wrote")
+	cli.Group(fs, option.Run, "save-state", "resume", "skip-bad")
+	cli.Group(fs, option.Machine, "parallel")
 	return cmd
 }
 

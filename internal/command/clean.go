@@ -19,13 +19,15 @@ func newCleanCommand() *cobra.Command {
 	var o repair.CleanOptions
 	cmd := &cobra.Command{
 		Use:     "clean OUT...",
-		GroupID: cli.GroupOther,
+		GroupID: cli.GroupCheck,
 		Short:   "List, or remove, what killed runs left in their directories",
 		Long: `List what killed runs left in their output directories, and with --force remove it:
-temporary files below .tfrec, files staged for an update that did not complete (which
-the same command would otherwise reuse) and, in object stores, claims of dead
-processes and unfinished uploads, which cost money and appear in no list of objects.
-An update that was interrupted while it replaced the old files is completed first.
+temporary files below .tfrec, files staged for an update that did not complete, and, in
+object stores, claims of dead processes and unfinished uploads, which cost money and
+appear in no list of objects.
+
+The run itself would reuse staged files. An update that was interrupted while it replaced
+the old files is completed first.
 
 Nothing else is ever removed: of uploads, only those of files that the directory's
 manifest or state names. The next run into the directory does the same; this verb is

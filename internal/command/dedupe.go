@@ -23,7 +23,7 @@ func newDedupeCommand() *cobra.Command {
 	var list string
 	cmd := &cobra.Command{
 		Use:     "dedupe IN... OUT",
-		GroupID: cli.GroupReshape,
+		GroupID: cli.GroupChange,
 		Short:   "Drop records that repeat earlier ones",
 		Long: `Write the records to a new set in OUT without duplicates of earlier ones: records
 with the same bytes or, with --by, the same value of a feature. The first of them

@@ -23,7 +23,7 @@ func newDiffCommand() *cobra.Command {
 	o := reshape.DiffOptions{Memory: 256 << 20}
 	cmd := &cobra.Command{
 		Use:     "diff A B",
-		GroupID: cli.GroupLook,
+		GroupID: cli.GroupCheck,
 		Short:   "Show in which records, features and labels two inputs differ",
 		Long: `Show in which records, features and labels two inputs differ. A and B are each a
 file, a glob, a directory or a manifest. Records are compared by their bytes,

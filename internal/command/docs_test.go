@@ -10,7 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfrec/tfrec/internal/command/cli"
 	"github.com/tfrec/tfrec/internal/command/conversion"
+	"github.com/tfrec/tfrec/internal/command/topic"
 )
 
 var update = flag.Bool("update", false, "write the generated docs instead of comparing with them")
@@ -63,18 +65,25 @@ func TestDocsHaveTheSchema(t *testing.T) {
 	}
 }
 
+// pageWidth is the width of the pages of docs/cli.
+const pageWidth = 100
+
+// anyMachine replaces defaults that depend on the machine at hand.
+func anyMachine(cmd *cobra.Command) {
+	if f := cmd.Flags().Lookup("workers"); f != nil {
+		f.DefValue = "cores"
+	}
+}
+
 func pageName(cmd *cobra.Command) string {
 	return strings.ReplaceAll(cmd.CommandPath(), " ", "_") + ".md"
 }
 
 // addPages adds a page for cmd and one for each command below it.
 func addPages(pages map[string]string, cmd *cobra.Command) {
-	cmd.InitDefaultHelpFlag()
-	if f := cmd.Flags().Lookup("workers"); f != nil {
-		f.DefValue = "cores" // of the machine at hand otherwise
-	}
+	anyMachine(cmd)
 	var b strings.Builder
-	fmt.Fprintf(&b, "<!-- Written by `make docs` from the command's own help. -->\n\n# %s\n\n%s.\n\n```text\n%s```\n", cmd.CommandPath(), cmd.Short, helpText(cmd))
+	fmt.Fprintf(&b, "<!-- Written by `make docs` from the command's own help. -->\n\n# %s\n\n%s.\n\n```text\n%s```\n", cmd.CommandPath(), cmd.Short, cli.HelpAll(cmd, pageWidth))
 	var below []string
 	for _, c := range cmd.Commands() {
 		if c.IsAvailableCommand() {
@@ -84,6 +93,14 @@ func addPages(pages map[string]string, cmd *cobra.Command) {
 	}
 	if len(below) > 0 {
 		fmt.Fprintf(&b, "\n%s", strings.Join(below, ""))
+	}
+	if !cmd.HasParent() {
+		b.WriteString("\n")
+		for _, t := range topic.All() {
+			name := "tfrec_help_" + t.Name + ".md"
+			fmt.Fprintf(&b, "- [tfrec help %s](%s): %s\n", t.Name, name, t.Short)
+			pages[name] = fmt.Sprintf("<!-- Written by `make docs` from internal/command/topic. -->\n\n# tfrec help %s\n\n```text\n%s```\n", t.Name, cli.TopicText(t, pageWidth))
+		}
 	}
 	pages[pageName(cmd)] = b.String()
 }

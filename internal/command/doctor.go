@@ -20,7 +20,7 @@ func newDoctorCommand() *cobra.Command {
 	var o doctor.Options
 	cmd := &cobra.Command{
 		Use:     "doctor PATH...",
-		GroupID: cli.GroupRead,
+		GroupID: cli.GroupCheck,
 		Short:   "Say what bounds training on a set, and what to change",
 		Long: `Measure each step between the files and a model on this machine, alone and for
 a bounded time: reading the files (as far as possible not from memory: on Linux

@@ -72,7 +72,7 @@ func TestUsageErrorsAreShort(t *testing.T) {
 func TestEveryHelpListsExitCodes(t *testing.T) {
 	var visit func(*cobra.Command)
 	visit = func(c *cobra.Command) {
-		help := helpText(c)
+		help := cli.HelpAll(c, cli.DefaultWidth)
 		for _, code := range []string{"\n  0  ", "\n  1  ", "\n  2  ", "\n  130  "} {
 			if !strings.Contains(help, code) {
 				t.Errorf("help of %s lacks exit code %q", c.CommandPath(), strings.TrimSpace(code))

@@ -23,39 +23,41 @@ func newExportCommand() *cobra.Command {
 	var o export.Options
 	cmd := &cobra.Command{
 		Use:     "export PATH... OUT --format FORMAT",
-		GroupID: cli.GroupRead,
+		GroupID: cli.GroupUse,
 		Short:   "Write records as files that other programs read",
-		Long: `Write records as files that other programs read. OUT is a new directory for
-the formats of images (folders, webdataset, coco, voc, yolo), and a new file for the others; it
-gets its name when it is complete, and a failed run leaves nothing. The same export again finds
-OUT up to date; an OUT with other content is refused. A killed export may leave .OUT.exporting-N
-next to OUT; the next export to the same OUT removes it. In an object store, a directory
-holds .tfrec/export.json until it is complete, and a killed export is completed by the
-same one.
+		Long: `Write records as files that other programs read. OUT is a new directory for the formats
+of images (folders, webdataset, coco, voc, yolo), and a new file for the others; it gets
+its name when it is complete, and a failed run leaves nothing. The same export again
+finds OUT up to date; an OUT with other content is refused.
 
-folders  each image as its original file, in OUT/LABEL/, or OUT/SPLIT/LABEL/ if
-         there are several splits: tfrec convert images reads the same images
-         and labels from it. Images stored raw become PNG. A variant is named
-         STEM#COPY.EXTENSION.
-csv      a column for each feature; lists are JSON arrays. Spreadsheets run text that begins
-         with = + - or @ as a formula: --safe puts an apostrophe before it.
-jsonl    an object for each record.
-parquet  a column for each feature, a list where records have several values.
-npz      arrays for numpy.load, without pickle: of one shape KEY, of several
-         KEY.values with KEY.row_splits.
-webdataset  tars of up to 1 GiB, OUT/SPLIT-000000.tar: for each record, in its order,
-         the image, its label's id in .cls, and all other features in .json,
-         lists as arrays. tfrec convert images reads them again.
-coco     images in OUT/SPLIT/, and OUT/annotations/instances_SPLIT.json: boxes in pixels,
-         areas, iscrowd, and instance masks as compressed RLE. Ids of images are
-         those of image/source_id if these are integers that differ in each split; else
-         1, 2, ... in all splits, and a note says why.
-voc      OUT/JPEGImages/, OUT/Annotations/ with an XML an image, semantic masks in
-         OUT/SegmentationClass/, those of objects in OUT/SegmentationObject/, and
-         OUT/ImageSets/Main/SPLIT.txt.
-yolo     OUT/images/SPLIT/, OUT/labels/SPLIT/ with a text an image, OUT/data.yaml for
-         Ultralytics' tools, and OUT/classes.txt. A class is its place in the order of
-         ids, from 0.
+A killed export may leave .OUT.exporting-N next to OUT; the next export to the same OUT
+removes it. In an object store, a directory holds .tfrec/export.json until it is
+complete, and a killed export is completed by the same one.
+
+  folders     each image as its original file, in OUT/LABEL/, or OUT/SPLIT/LABEL/ if
+              there are several splits: tfrec convert images reads the same images and
+              labels from it. Images stored raw become PNG. A variant is named
+              STEM#COPY.EXTENSION.
+  csv         a column for each feature; lists are JSON arrays. Spreadsheets run text
+              that begins with = + - or @ as a formula: --safe puts an apostrophe before
+              it.
+  jsonl       an object for each record.
+  parquet     a column for each feature, a list where records have several values.
+  npz         arrays for numpy.load, without pickle: of one shape KEY, of several
+              KEY.values with KEY.row_splits.
+  webdataset  tars of up to 1 GiB, OUT/SPLIT-000000.tar: for each record, in its order,
+              the image, its label's id in .cls, and all other features in .json, lists
+              as arrays. tfrec convert images reads them again.
+  coco        images in OUT/SPLIT/, and OUT/annotations/instances_SPLIT.json: boxes in
+              pixels, areas, iscrowd, and instance masks as compressed RLE. Ids of
+              images are those of image/source_id if these are integers that differ in
+              each split; else 1, 2, ... in all splits, and a note says why.
+  voc         OUT/JPEGImages/, OUT/Annotations/ with an XML an image, semantic masks in
+              OUT/SegmentationClass/, those of objects in OUT/SegmentationObject/, and
+              OUT/ImageSets/Main/SPLIT.txt.
+  yolo        OUT/images/SPLIT/, OUT/labels/SPLIT/ with a text an image, OUT/data.yaml
+              for Ultralytics' tools, and OUT/classes.txt. A class is its place in the
+              order of ids, from 0.
 
 coco, voc and yolo are for records with boxes, as TensorFlow's Object Detection API
 stores them. Images keep their paths, with the extension of the format that they are
@@ -72,7 +74,6 @@ written as %XX: separators, control characters, names of Windows devices, dots a
 spaces at the end, and a dot in front, which would hide the file. tfrec convert images
 reads the labels back. Names that differ only in case count as the same.`,
 		Example: `  tfrec export out/ photos/ --format folders
-  tfrec export others.tfrecord photos/ --format folders --picture image --label label --on-collision number
   tfrec export out/ web/ --format webdataset
   tfrec export coco-set/ yolo/ --format yolo
   tfrec export table/ table.parquet --format parquet

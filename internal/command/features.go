@@ -12,7 +12,7 @@ import (
 func newFeaturesCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "features",
-		GroupID: cli.GroupReshape,
+		GroupID: cli.GroupChange,
 		Short:   "Select, drop or rename features",
 		Long: `Write all records to a new set with fewer or renamed features. What remains keeps
 its bytes: nothing is decoded.`,

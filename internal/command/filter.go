@@ -33,7 +33,7 @@ func newFilterCommand() *cobra.Command {
 	var condition string
 	cmd := &cobra.Command{
 		Use:     "filter IN... OUT --where CONDITION",
-		GroupID: cli.GroupReshape,
+		GroupID: cli.GroupChange,
 		Short:   "Keep the records that meet a condition",
 		Long: `Write the records that meet a condition to a new set in OUT, unchanged and in
 their order and splits.

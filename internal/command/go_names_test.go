@@ -17,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfrec/tfrec/internal/command/cli"
 	"github.com/tfrec/tfrec/internal/optname"
 )
 
@@ -236,7 +237,7 @@ func TestNamesAreOnTheCommandLine(t *testing.T) {
 	flags := map[string]bool{}
 	var collect func(*cobra.Command)
 	collect = func(c *cobra.Command) {
-		for word := range strings.FieldsSeq(c.UsageString()) {
+		for word := range strings.FieldsSeq(cli.HelpAll(c, cli.DefaultWidth)) {
 			if name, ok := strings.CutPrefix(word, "--"); ok {
 				flags[name] = true
 			}

@@ -60,7 +60,7 @@ type gpuMissing struct {
 func newGPUCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "gpu",
-		GroupID: cli.GroupOther,
+		GroupID: cli.GroupUse,
 		Short:   "List NVIDIA GPUs, or say why none is used",
 		Long: `List the NVIDIA driver and GPUs, how much of their memory is free, whether they can
 be used and what nvJPEG supports on them; or say why no GPU is used. Having no GPU is

@@ -20,7 +20,7 @@ func newIndexCommand() *cobra.Command {
 	var o repair.IndexOptions
 	cmd := &cobra.Command{
 		Use:     "index PATH...",
-		GroupID: cli.GroupLook,
+		GroupID: cli.GroupMake,
 		Short:   "Build the indexes of TFRecord files",
 		Long: `Build the index of every file that has none: a line per record with the offset and
 size of its frame, in a directory named index next to the file, as DALI and the

@@ -13,12 +13,14 @@ import (
 
 	"github.com/tfrec/tfrec/internal/build"
 	"github.com/tfrec/tfrec/internal/command/cli"
+	"github.com/tfrec/tfrec/internal/command/topic"
 )
 
 var manDir = flag.String("man", "", "write the manual pages to this `directory` (make man)")
 
 // TestManualPages makes a page of section 1 for every command, and wants what its
-// help says to be in it: flags with the names of their values, defaults, exit codes.
+// help says to be in it: flags with the names of their values, defaults, exit codes. Topics have a page
+// of section 7.
 func TestManualPages(t *testing.T) {
 	dir := *manDir
 	if dir == "" {
@@ -37,8 +39,8 @@ func TestManualPages(t *testing.T) {
 		text := strings.NewReplacer(`\fB`, "", `\fI`, "", `\fP`, "", `\-`, "-", `\e`, `\`, `\&`, "").Replace(page)
 		for _, flags := range []*pflag.FlagSet{cmd.LocalFlags(), cmd.InheritedFlags()} {
 			flags.VisitAll(func(f *pflag.Flag) {
-				kind, usage := pflag.UnquoteUsage(f)
-				if want := strings.TrimSpace("--" + f.Name + " " + kind); !strings.Contains(text, want+"\n") || !strings.Contains(text, usage) {
+				_, usage := pflag.UnquoteUsage(f)
+				if want := cli.FlagTerm(f); !strings.Contains(text, want+"\n") || !strings.Contains(text, usage) {
 					t.Errorf("%s lacks %q: %s", name, want, usage)
 				}
 			})
@@ -59,17 +61,29 @@ func TestManualPages(t *testing.T) {
 		}
 	}
 	visit(newRootCommand(nil))
+	for _, topic := range topic.All() {
+		if err := os.WriteFile(filepath.Join(dir, "tfrec-"+topic.Name+".7"), []byte(topicPage(topic)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
+
+// topicPage writes a topic as a manual page.
+func topicPage(t topic.Topic) string {
+	name := "tfrec-" + t.Name
+	return fmt.Sprintf(".TH \"%s\" \"7\" \"\" \"%s\" \"tfrec\"\n.SH NAME\n%s \\- %s\n.SH DESCRIPTION\n.nf\n%s.fi\n.SH SEE ALSO\n\\fBtfrec\\fP(1)\n",
+		troff(strings.ToUpper(name)), build.Tool, troff(name), troff(t.Short), troff(cli.Reflow(t.Text, manWidth)))
+}
+
+// manWidth is the width of texts that keep their lines in manual pages.
+const manWidth = 72
 
 func manName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
 
 // manPage writes a command's help as a manual page. Texts keep their lines, for some
-// hold tables.
+// hold tables. Flags are in the groups of the help.
 func manPage(cmd *cobra.Command) string {
-	cmd.InitDefaultHelpFlag()
-	if f := cmd.Flags().Lookup("workers"); f != nil {
-		f.DefValue = "cores" // of the machine at hand otherwise
-	}
+	anyMachine(cmd)
 	var b strings.Builder
 	section := func(title, text string) {
 		if text != "" {
@@ -83,9 +97,16 @@ func manPage(cmd *cobra.Command) string {
 	if about == "" {
 		about = cmd.Short
 	}
-	section("DESCRIPTION", ".nf\n"+troff(about)+"\n.fi")
-	section("OPTIONS", manFlags(cmd.LocalFlags()))
-	section("GLOBAL OPTIONS", manFlags(cmd.InheritedFlags()))
+	section("DESCRIPTION", ".nf\n"+troff(cli.Reflow(about, manWidth))+".fi")
+	var options strings.Builder
+	for _, g := range cli.FlagGroups(cmd) {
+		if g.Group != "" {
+			fmt.Fprintf(&options, ".SS %s\n", g.Group)
+		}
+		options.WriteString(manFlags(g.Flags))
+	}
+	section("OPTIONS", options.String())
+	section("GLOBAL OPTIONS", manFlags(cli.GlobalFlags(cmd)))
 	var codes strings.Builder
 	for line := range strings.Lines(cli.ExitHelp(cmd)) {
 		code, means, _ := strings.Cut(strings.TrimSpace(line), " ")
@@ -107,27 +128,31 @@ func manPage(cmd *cobra.Command) string {
 	for i, name := range also {
 		also[i] = `\fB` + troff(name) + `\fP(1)`
 	}
+	topics := strings.Fields(cmd.Annotations[cli.Topics])
+	if !cmd.HasParent() {
+		topics = topic.Names()
+	}
+	for _, name := range topics {
+		also = append(also, `\fB`+troff("tfrec-"+name)+`\fP(7)`)
+	}
 	section("SEE ALSO", strings.Join(also, ",\n"))
 	return b.String()
 }
 
-func manFlags(flags *pflag.FlagSet) string {
+func manFlags(flags []*pflag.Flag) string {
 	var b strings.Builder
-	flags.VisitAll(func(f *pflag.Flag) {
-		kind, usage := pflag.UnquoteUsage(f)
+	for _, f := range flags {
 		b.WriteString(".TP\n")
 		if f.Shorthand != "" {
 			fmt.Fprintf(&b, `\fB\-%s\fP, `, f.Shorthand)
 		}
-		fmt.Fprintf(&b, `\fB\-\-%s\fP`, troff(f.Name))
-		if kind != "" {
-			fmt.Fprintf(&b, ` \fI%s\fP`, troff(kind))
+		name := "--" + f.Name
+		fmt.Fprintf(&b, `\fB%s\fP`, troff(name))
+		if value := strings.TrimPrefix(cli.FlagTerm(f), name); value != "" {
+			fmt.Fprintf(&b, `\fI%s\fP`, troff(value))
 		}
-		if def := f.DefValue; def != "" && def != "0" && def != "false" && def != "[]" {
-			usage += " (default " + def + ")"
-		}
-		fmt.Fprintf(&b, "\n%s\n", troff(usage))
-	})
+		fmt.Fprintf(&b, "\n%s\n", troff(cli.FlagText(f)))
+	}
 	return b.String()
 }
 

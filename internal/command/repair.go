@@ -24,7 +24,7 @@ func newRepairCommand() *cobra.Command {
 	var compression string
 	cmd := &cobra.Command{
 		Use:     "repair IN OUT",
-		GroupID: cli.GroupReshape,
+		GroupID: cli.GroupCheck,
 		Short:   "Save every intact record of damaged files",
 		Long: `Save every intact record of a damaged file or of the files of a directory: all
 those whose two checksums match. After damage, repair continues with the next

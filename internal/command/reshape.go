@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/tfrec/tfrec/internal/command/cli"
+	"github.com/tfrec/tfrec/internal/option"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
@@ -37,6 +38,9 @@ func (f *reshapeFlags) add(cmd *cobra.Command) {
 	fs.BoolVar(&o.Union, "union", false, "take inputs without a common schema: records keep their features, and the set has those of all of them")
 	fs.BoolVar(&o.Overwrite, "overwrite", false, "replace the set in OUT, whatever it was made from; not in object storage")
 	cli.PartialVar(cmd, &o.Partial)
+	cli.Group(fs, option.Storage, "name")
+	cli.Group(fs, option.Run, "union", "overwrite")
+	cli.Common(fs, "compression", "overwrite")
 }
 
 // addShards adds the flags that do not describe the set as a whole.
@@ -62,6 +66,9 @@ func (f *reshapeFlags) addShards(fs *pflag.FlagSet) {
 	})
 	cli.MaxRecordVar(fs, &o.MaxRecord)
 	cli.WorkersVar(fs, &o.Workers, "process `N` blocks of records at a time")
+	cli.Group(fs, option.Splits, "seed", "shard-size", "records-per-shard")
+	cli.Group(fs, option.Machine, "memory")
+	cli.Common(fs, "seed", "shards", "shard-size")
 }
 
 // note passes a sentence to Options.Note, if set.

@@ -18,7 +18,7 @@ func newReshardCommand(e *Engine) *cobra.Command {
 	}
 	cmd := &cobra.Command{
 		Use:     "reshard IN... OUT",
-		GroupID: cli.GroupReshape,
+		GroupID: cli.GroupChange,
 		Short:   "Rewrite records into other shards, optionally shuffled or sorted",
 		Long: `Write all records of IN to a new set in OUT with other shards. Records keep their
 bytes, their splits and, without --shuffle or --sort-by, their order: that of the
@@ -67,7 +67,7 @@ func newMergeCommand() *cobra.Command {
 	f := new(reshapeFlags)
 	cmd := &cobra.Command{
 		Use:     "merge IN... OUT",
-		GroupID: cli.GroupReshape,
+		GroupID: cli.GroupChange,
 		Short:   "Merge several sets into one",
 		Long: `Write all records of several sets or files to one new set in OUT: splits with the
 same name become one, in the order of the arguments. Records keep their bytes. Files

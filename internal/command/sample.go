@@ -15,7 +15,7 @@ func newSampleCommand() *cobra.Command {
 	var o reshape.SampleOptions
 	cmd := &cobra.Command{
 		Use:     "sample IN... OUT (--count N | --share P)",
-		GroupID: cli.GroupReshape,
+		GroupID: cli.GroupChange,
 		Short:   "Take a random sample of the records",
 		Long: `Write a random sample of the records to a new set in OUT, unchanged and in their
 order and splits. All samples of a size are equally likely; --count and --share
@@ -47,7 +47,7 @@ func newTakeCommand() *cobra.Command {
 	var o reshape.TakeOptions
 	cmd := &cobra.Command{
 		Use:     "take IN... OUT --count N",
-		GroupID: cli.GroupReshape,
+		GroupID: cli.GroupChange,
 		Short:   "Take the first records",
 		Long: `Write the first records of IN to a new set in OUT, in their splits: those of the
 first file, then of the next, in the order of the arguments and of the files'

@@ -18,7 +18,7 @@ func newSplitCommand() *cobra.Command {
 	var list string
 	cmd := &cobra.Command{
 		Use:     "split IN... OUT --splits NAME=SHARE,...",
-		GroupID: cli.GroupReshape,
+		GroupID: cli.GroupChange,
 		Short:   "Assign all records to new splits",
 		Long: `Write all records of IN, whatever split they are in, to a new set in OUT with
 the given splits. Records keep their bytes, and their order within a split.

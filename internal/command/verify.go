@@ -11,6 +11,7 @@ import (
 	"github.com/tfrec/tfrec/internal/command/cli"
 	"github.com/tfrec/tfrec/internal/command/text"
 	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/option"
 	"github.com/tfrec/tfrec/internal/set/shares"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
@@ -31,7 +32,7 @@ func newVerifyCommand() *cobra.Command {
 	c := new(verifyCommand)
 	cmd := &cobra.Command{
 		Use:     "verify PATH...",
-		GroupID: cli.GroupLook,
+		GroupID: cli.GroupCheck,
 		Short:   "Check every record, and sets against their manifests",
 		Long: `Check every record's checksums and list all faults, each with its file, record
 number and offset. It works on any TFRecord file, event files included.
@@ -95,6 +96,8 @@ did not check. --limit-rate keeps a shared disk usable for others.`,
 	fs.BoolVar(&c.codec.AllowArithmetic, "allow-arithmetic", false, "also decode arithmetic-coded JPEGs, with libjpeg-turbo; their damage goes unnoticed")
 	fs.StringVar(&c.list, "report", "", "also list the findings of --deep in `FILE`: a JSON object per line")
 	cli.PartialVar(cmd, &c.o.Partial)
+	cli.Group(fs, option.Run, "max-faults", "max-findings", "near-distance", "allow-arithmetic")
+	cli.Group(fs, option.Machine, "limit-rate", "memory", "max-pixels")
 	return cmd
 }
 

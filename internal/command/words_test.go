@@ -15,6 +15,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfrec/tfrec/internal/command/cli"
+	"github.com/tfrec/tfrec/internal/command/topic"
 	"github.com/tfrec/tfrec/internal/dev/race"
 )
 
@@ -44,7 +46,7 @@ var plainAnyway = []struct{ phrase, why string }{
 	{"--picture", "a flag, which scripts use"},
 	{"--format folders", "a value of a flag, which scripts use"},
 	{"want folders, csv,", "the values of --format"},
-	{"folders  each image", "the value of --format, in its list"},
+	{"folders     each image", "the value of --format, in its list"},
 	{"folders, webdataset", "values of --format"},
 	{"folders or webdataset", "values of --format"},
 	{"folders, coco", "values of --format"},
@@ -82,7 +84,7 @@ func TestWordsOfHelpAndMessages(t *testing.T) {
 	var help func(cmd *cobra.Command)
 	help = func(cmd *cobra.Command) {
 		cmd.InitDefaultHelpFlag()
-		for line := range strings.Lines(cmd.Short + "\n" + helpText(cmd)) {
+		for line := range strings.Lines(cmd.Short + "\n" + cli.HelpAll(cmd, 1000)) {
 			for _, found := range unplainIn(line, used) {
 				t.Errorf("tfrec help: %s: %s: %s", cmd.CommandPath(), found, line)
 			}
@@ -92,6 +94,13 @@ func TestWordsOfHelpAndMessages(t *testing.T) {
 		}
 	}
 	help(newRootCommand(nil))
+	for _, topic := range topic.All() {
+		for line := range strings.Lines(topic.Short + "\n" + topic.Text) {
+			for _, found := range unplainIn(line, used) {
+				t.Errorf("tfrec help %s: %s: %s", topic.Name, found, line)
+			}
+		}
+	}
 
 	// What is not for users: tests and what only they link.
 	testing := []string{"backendtest", "conformance", "fakecuda", "gputest", "storagetest", "testdata", "torture", "_generate"}

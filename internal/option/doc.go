@@ -4,7 +4,8 @@
 //
 // A row connects the field that Go programs set with the flag of the command. It is the source of
 //
-//   - the flag, its help and its completion;
+//   - the flag, its help, the group of the help that lists it, and its completion;
+//   - the checks of flags that need or exclude others;
 //   - the name in configuration files, and their JSON schema;
 //   - the option in the manifest, and the comparison with an existing set;
 //   - the flags that --from-manifest restores;

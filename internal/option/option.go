@@ -36,6 +36,12 @@ type Option struct {
 	// Default is the value that the help shows, as the flag takes it. Without Set, the field gets it.
 	// Default: the zero value.
 	Default string
+	// Group is the part of the help with the option.
+	Group Group
+	// Common marks an option that most users need. The short help of a verb with many flags has only these.
+	Common bool
+	// Since is the version that introduced the option. Default: FirstVersion.
+	Since string
 	// Once marks an option of one run, which configuration files cannot have.
 	Once bool
 
@@ -55,6 +61,15 @@ type Option struct {
 	// Input returns a clause about the files that this option named when a set with the recorded options
 	// was made; "" if it named none. A manifest has no paths, so the caller must name them again.
 	Input func(recorded map[string]json.RawMessage) string
+
+	// Needs lists the flags without which the option has no effect: a name, or a name and a value, such
+	// as "fit pad".
+	Needs []string
+	// Excludes maps flags that cannot be given together with the option to the reason, which may be "".
+	Excludes map[string]string
+	// Check returns an error if the field has a value that the flag does not accept. It is called only
+	// if the flag is given: fields may have 0 for a default.
+	Check func() error
 
 	field string // such as "LabelSpec.File"; see New
 }

@@ -57,6 +57,29 @@ func TestTable(t *testing.T) {
 	}
 }
 
+func TestGroups(t *testing.T) {
+	rows := In(Labels, []Option{{Flag: "a"}, {Flag: "b", Group: Run}})
+	if rows[0].Group != Labels || rows[1].Group != Run {
+		t.Errorf("%q and %q", rows[0].Group, rows[1].Group)
+	}
+	for _, g := range []Group{Labels, Run} {
+		if !slices.Contains(Groups, g) {
+			t.Errorf("%s is not among the groups", g)
+		}
+	}
+}
+
+func TestAtLeast(t *testing.T) {
+	n := 0
+	check := AtLeast(&n, 1, "1 or more")
+	if err := check(); err == nil || err.Error() != "want 1 or more" {
+		t.Errorf("0: %v", err)
+	}
+	if n = 1; check() != nil {
+		t.Errorf("1: %v", check())
+	}
+}
+
 func TestParser(t *testing.T) {
 	var s specimen
 	table := s.table()

@@ -59,3 +59,13 @@ func Append[T any](to *[]T, parse func(string) (T, error)) func(string) error {
 		return err
 	}
 }
+
+// AtLeast returns a Check for a number whose zero value is a default.
+func AtLeast[T int | int64](to *T, least T, want string) func() error {
+	return func() error {
+		if *to < least {
+			return errors.New("want " + want)
+		}
+		return nil
+	}
+}

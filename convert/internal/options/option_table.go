@@ -32,9 +32,12 @@ func (o *ImageOptions) Table() option.Table { return o.TableFor(Decided{}) }
 
 // TableFor returns the options for an input.
 func (o *ImageOptions) TableFor(d Decided) option.Table {
-	return option.New(o,
-		o.Options.Rows(d.Splits), o.sourceRows(d), o.Select.rows(), o.Labels.tableRows(d), o.Annotations.rows(d), o.Annotations.maskRows(),
-		o.Labels.classRows(d), o.Augment.rows(), o.sizeRows(), o.pixelRows(), o.Encode.rows(), codecRows(&o.Codec), o.storageRows())
+	return option.New(o, o.Options.Rows(d.Splits),
+		option.In(option.Source, slices.Concat(o.sourceRows(d), o.Select.rows(), codecRows(&o.Codec))),
+		option.In(option.Labels, slices.Concat(o.Labels.tableRows(d), o.Annotations.rows(d), o.Annotations.maskRows(), o.Labels.classRows(d))),
+		option.In(option.Augment, o.Augment.rows()),
+		option.In(option.Resize, slices.Concat(o.sizeRows(), o.pixelRows())),
+		option.In(option.Storage, slices.Concat(o.Encode.rows(), o.storageRows())))
 }
 
 // sourceRows are the options about kinds of sources.
@@ -48,7 +51,7 @@ func (o *ImageOptions) sourceRows(d Decided) []option.Option {
 		},
 		{
 			Flag: "image-key", To: &o.ImageKey,
-			Help:     "feature `KEY` of TFRecords that is the image (default image/encoded), or column of Parquet and Arrow files (default: found by its structs)",
+			Help:     "`KEY` of the image: a feature of TFRecords (default image/encoded), or a column of Parquet and Arrow files",
 			Recorded: d.ImageKey != "", As: func() any { return d.ImageKey },
 		},
 		{
@@ -93,13 +96,13 @@ func sorted(list []string) []string {
 func (l *LabelSpec) tableRows(d Decided) []option.Option {
 	return []option.Option{
 		{
-			Flag: "table", To: &l.File, Help: "`FILE` with a path and a label in each row, for images without class directories",
+			Flag: "table", Common: true, To: &l.File, Help: "`FILE` with a path and a label in each row, for images without class directories",
 			Key: plan.OptionLabels, Recorded: true, As: func() any { return l.mode(d.LabelColumn != "") },
 			RestoredBy: "unlabelled", Restore: restoreUnlabelled, Input: tableInput,
 		},
 		{Flag: "path-column", To: &l.PathColumn, Help: "`NAME` of the column of --table with the paths (default: found by its name)"},
 		{
-			Flag: "split-column", To: &l.SplitColumn,
+			Flag: "split-column", Group: option.Splits, To: &l.SplitColumn,
 			Help:     "`NAME` of the column of --table, or of SRC, with the split of each image (default: found by its name, if its values are splits)",
 			Recorded: l.SplitColumn != "",
 		},
@@ -108,8 +111,16 @@ func (l *LabelSpec) tableRows(d Decided) []option.Option {
 			Recorded: d.LabelColumn != "", As: func() any { return d.LabelColumn },
 		},
 		{Flag: "image-suffix", To: &l.PathSuffix, Help: "append `SUFFIX`, such as .jpg, to paths in --table that lack it"},
-		{Flag: "multi-label", To: &l.Separator, Help: "store lists of labels, which `SEP`, such as |, separates in --table", Recorded: l.Several()},
-		{Flag: "strict", To: &l.Strict, Help: "refuse a source of which images, splits or labels would be left out, such as images that --table does not name"},
+		{
+			Flag: "multi-label", To: &l.Separator, Help: "store lists of labels, which `SEP`, such as |, separates in --table", Recorded: l.Several(),
+			Check: func() error {
+				if l.Separator == "" {
+					return errors.New("want a separator, such as |")
+				}
+				return nil
+			},
+		},
+		{Flag: "strict", Group: option.Run, To: &l.Strict, Help: "refuse a source of which images, splits or labels would be left out, such as images that --table does not name"},
 	}
 }
 
@@ -156,7 +167,7 @@ func (a *AnnotationSpec) rows(d Decided) []option.Option {
 	objects := a.HasObjects()
 	return []option.Option{
 		{
-			Flag: "annotations", To: &a.Files, Value: "[SPLIT=]PATH", Many: option.Repeated,
+			Flag: "annotations", Common: true, To: &a.Files, Value: "[SPLIT=]PATH", Many: option.Repeated,
 			Help: "store the objects that the file or directory `[SPLIT=]PATH` draws on images (repeatable)", Set: option.Append(&a.Files, ParseAnnotationFile),
 			Recorded: objects, As: func() any { return d.AnnotationFormat }, RestoredBy: "annotation-format",
 			Input: option.From(plan.OptionAnnotations, "its objects came from annotations: give them"),
@@ -203,11 +214,11 @@ func (a *AugmentSpec) rows() []option.Option {
 	augments := a.Policy != nil
 	return []option.Option{
 		{
-			Flag: "augment", To: &a.Policy, Value: "SPEC|FILE",
+			Flag: "augment", Common: true, To: &a.Policy, Value: "SPEC|FILE",
 			Help: "make variants of each image: a policy such as hflip:0.5|rotate:15, or a YAML file (see tfrec augment list)",
 			Set:  option.Parse(&a.Policy, augment.LoadPolicy), Recorded: augments, As: func() any { return a.Policy.String() },
 		},
-		{Flag: "copies", To: &a.Copies, Help: "make `N` variants of each image (default 1 with --augment)", Recorded: augments},
+		{Flag: "copies", To: &a.Copies, Check: option.AtLeast(&a.Copies, 1, "1 or more"), Help: "make `N` variants of each image (default 1 with --augment)", Recorded: augments},
 		{Flag: "keep-original", To: &a.KeepOriginal, Help: "also store the original", Recorded: augments},
 		{
 			Flag: "augment-splits", To: &a.Splits, Many: option.Joined, Help: "make variants in the splits `NAME,...` (default train)",
@@ -222,7 +233,7 @@ func (o *ImageOptions) sizeRows() []option.Option {
 	fits := o.Resizes() && r.Square == 0
 	return []option.Option{
 		{
-			Flag: "resize", To: r, Value: "WxH|N", Help: "resize to width x height, or the shorter side to N and then a centre crop to NxN",
+			Flag: "resize", Common: true, To: r, Value: "WxH|N", Help: "resize to width x height, or the shorter side to N and then a centre crop to NxN",
 			Set: func(s string) error {
 				given, err := augment.ParseSize(s)
 				r.Width, r.Height, r.Square = given.Width, given.Height, given.Square
@@ -231,16 +242,24 @@ func (o *ImageOptions) sizeRows() []option.Option {
 			Recorded: o.Resizes(), As: func() any { return sizeText(*r) },
 		},
 		{
-			Flag: "fit", To: &r.Fit, Value: "HOW", Default: "stretch", Words: []string{"stretch", "crop", "pad", "shorter", "longer"},
+			Flag: "fit", Common: true, To: &r.Fit, Value: "HOW", Needs: []string{"resize"}, Check: func() error { return checkFit(r) }, Default: "stretch", Words: []string{"stretch", "crop", "pad", "shorter", "longer"},
 			Help: "how to fit images to WxH: stretch, crop, pad, shorter (fit that side) or longer (fit that side)", Set: option.Parse(&r.Fit, augment.ParseFit),
 			Recorded: fits, As: func() any { return r.Fit.String() },
 		},
 		{
-			Flag: "pad-color", To: &r.PadColor, Value: "RRGGBB", Help: "colour that --fit pad fills with (default 000000)",
+			Flag: "pad-color", To: &r.PadColor, Needs: []string{"resize", "fit pad"}, Value: "RRGGBB", Help: "colour that --fit pad fills with (default 000000)",
 			Set: option.Parse(&r.PadColor, parseColor), Recorded: fits, Restore: restorePadColor,
 		},
-		{Flag: "no-upscale", To: &r.NoUpscale, Help: "never enlarge an image", Recorded: o.Resizes()},
+		{Flag: "no-upscale", To: &r.NoUpscale, Needs: []string{"resize"}, Help: "never enlarge an image", Recorded: o.Resizes()},
 	}
+}
+
+// checkFit returns an error for a resize that leaves nothing to fit.
+func checkFit(r *augment.ResizeSpec) error {
+	if r.Square > 0 {
+		return errors.New("is for a size of WxH; one number crops to a square")
+	}
+	return nil
 }
 
 // pixelRows are the options about how pixels are resized.
@@ -248,12 +267,12 @@ func (o *ImageOptions) pixelRows() []option.Option {
 	r := &o.Resize
 	return []option.Option{
 		{
-			Flag: "filter", To: &r.Filter, Value: "NAME", Default: "bilinear", Words: []string{"bilinear", "lanczos3", "bicubic", "area", "nearest"},
+			Flag: "filter", To: &r.Filter, Needs: []string{"resize"}, Value: "NAME", Default: "bilinear", Words: []string{"bilinear", "lanczos3", "bicubic", "area", "nearest"},
 			Help: "bilinear, lanczos3, bicubic, area or nearest", Set: option.Parse(&r.Filter, augment.ParseFilter),
 			Recorded: o.Resizes(), As: func() any { return r.Filter.String() },
 		},
 		{
-			Flag: plan.OptionAntialias, To: &r.NoAntialias, Not: true, Recorded: o.Resizes(),
+			Flag: plan.OptionAntialias, To: &r.NoAntialias, Not: true, Needs: []string{"resize"}, Recorded: o.Resizes(),
 			Help: "take every source pixel into account when reducing, as Pillow does; false: as tf.image.resize",
 		},
 		{
@@ -267,10 +286,10 @@ func (e *EncodeSpec) rows() []option.Option {
 	jpeg, float := e.Format == JPEG, e.Format == Float32
 	return []option.Option{
 		{
-			Flag: "encode", To: &e.Format, Value: "HOW", Words: []string{string(Keep), string(JPEG), string(PNG), string(Raw), string(Float32)},
+			Flag: "encode", Common: true, To: &e.Format, Value: "HOW", Words: []string{string(Keep), string(JPEG), string(PNG), string(Raw), string(Float32)},
 			Help: "jpeg, png, raw, float32 or keep (the file's bytes unchanged; default: keep, or jpeg when pixels change)", Recorded: true,
 		},
-		{Flag: "quality", To: &e.Quality, Help: "JPEG quality `N`, 1 to 100 (default 95)", Recorded: jpeg},
+		{Flag: "quality", To: &e.Quality, Help: "JPEG quality `N`, 1 to 100 (default 95)", Recorded: jpeg, Check: option.AtLeast(&e.Quality, 1, "1 to 100")},
 		{
 			Flag: "subsampling", To: &e.Subsampling, Value: "HOW", Words: []string{"420", "422", "440", "444"},
 			Help: "JPEG chroma subsampling: 420, 422, 440 or 444 (default 420)", Recorded: jpeg,
@@ -292,7 +311,7 @@ func (e *EncodeSpec) rows() []option.Option {
 func codecRows(c *augment.CodecOptions) []option.Option {
 	return []option.Option{
 		{
-			Flag: "decoder", To: &c.Decoder, Value: "WHICH", Default: "auto", Words: []string{"auto", "turbo", "go"},
+			Flag: "decoder", Group: option.Machine, To: &c.Decoder, Value: "WHICH", Default: "auto", Words: []string{"auto", "turbo", "go"},
 			Help: "JPEG decoder: auto (the faster one here), turbo (libjpeg-turbo) or go (built in)",
 		},
 		{
@@ -332,8 +351,8 @@ func (o *ImageOptions) storageRows() []option.Option {
 			},
 		},
 		{
-			Flag: "memory", To: &o.Memory, Value: "SIZE",
-			Help: "memory for all images being processed, such as 4GiB; one that needs more is processed alone (default a quarter of what this process may use)",
+			Flag: "memory", Group: option.Machine, To: &o.Memory, Check: option.AtLeast(&o.Memory, 1e6, "1MB or more"), Value: "SIZE",
+			Help: "memory for all images being processed, such as 4GiB (default a quarter of what this process may use)",
 			Set:  option.Parse(&o.Memory, size.Parse),
 		},
 	}

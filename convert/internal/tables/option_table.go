@@ -22,7 +22,7 @@ func (o *CSVOptions) Table() option.Table { return option.New(o, o.rows(true)) }
 func (o *TableOptions) Table() option.Table {
 	formats := append(tablefile.Formats(), "auto")
 	return option.New(o, o.rows(o.Format == tablefile.CSV), []option.Option{{
-		Flag: "format", To: &o.Format, Value: "FORMAT", Default: "auto", Words: formats,
+		Flag: "format", Group: option.Source, To: &o.Format, Value: "FORMAT", Default: "auto", Words: formats,
 		Help: "format of all files: " + plural.OneOf(formats) + ": inferred from their content",
 		Set: func(s string) error {
 			if !slices.Contains(formats, s) {
@@ -37,14 +37,16 @@ func (o *TableOptions) Table() option.Table {
 
 // rows are the options of tables; csv records the options that only apply to CSV files.
 func (o *CSVOptions) rows(csv bool) []option.Option {
-	return slices.Concat(o.Options.Rows(shares.FormatSplits(o.SplitShares())), o.fileRows(csv), o.columnRows(), o.labelRows(), o.orderRows())
+	return slices.Concat(o.Options.Rows(shares.FormatSplits(o.SplitShares())),
+		option.In(option.Source, slices.Concat(o.fileRows(csv), o.columnRows())),
+		option.In(option.Labels, o.labelRows()), option.In(option.Splits, o.orderRows()))
 }
 
 // fileRows are the options about how files are read.
 func (o *CSVOptions) fileRows(csv bool) []option.Option {
 	return []option.Option{
 		{
-			Flag: "delimiter", To: &o.Delimiter, Value: "CHAR", Default: "auto", Words: []string{"auto", "tab", ",", ";"},
+			Flag: "delimiter", Common: true, To: &o.Delimiter, Value: "CHAR", Default: "auto", Words: []string{"auto", "tab", ",", ";"},
 			Help: `field delimiter: a character, tab or \t, or auto: inferred from the first lines (one of , ; tab |)`,
 			Set:  option.Parse(&o.Delimiter, parseDelimiter), Recorded: csv, As: func() any { return delimiterText(o.Delimiter) }, Restore: restoreDelimiter,
 		},
@@ -52,7 +54,7 @@ func (o *CSVOptions) fileRows(csv bool) []option.Option {
 		{Flag: "columns", To: &o.Columns, Many: option.Joined, Help: "column names `NAME,...`, instead of the header's", Recorded: csv},
 		{
 			Flag: "na-values", To: &o.MissingValues, Value: "SPELLING,...", Default: strings.Join(csvscan.DefaultMissing, ","), Many: option.Joined,
-			Help: "spellings of a missing value, instead of these; the empty one is the empty field (repeatable); by default, a label of --vocab that is not an integer may be called NA",
+			Help: "spellings of a missing value, instead of these; the empty one is the empty field (repeatable)",
 			Set: func(s string) error {
 				o.MissingValues = append(o.MissingValues, strings.Split(s, ",")...)
 				return nil
@@ -67,7 +69,7 @@ func (o *CSVOptions) fileRows(csv bool) []option.Option {
 func (o *CSVOptions) columnRows() []option.Option {
 	return []option.Option{
 		{
-			Flag: "column", To: &o.Types, Value: "NAME=TYPE", Default: "inferred", Many: option.Repeated,
+			Flag: "column", Common: true, To: &o.Types, Value: "NAME=TYPE", Default: "inferred", Many: option.Repeated,
 			Help: "type of a column: int64, float or bytes (repeatable)", Set: o.addType, Recorded: true, As: func() any { return typeTexts(o.Types) },
 		},
 		{
@@ -91,22 +93,22 @@ func (o *CSVOptions) columnRows() []option.Option {
 // labels.
 func (o *CSVOptions) labelRows() []option.Option {
 	return []option.Option{
-		{Flag: "label", To: &o.Label, Help: "`COLUMN` with the label; rows without one are unusable, unless --na default stores -1", Recorded: true},
+		{Flag: "label", Common: true, To: &o.Label, Help: "`COLUMN` with the label; rows without one are unusable, unless --na default stores -1", Recorded: true},
 		{
-			Flag: "vocab", To: &o.Vocab, Recorded: true, Restore: option.Nothing,
-			Help: "map the text of the label to ids: the indexes of its values, sorted, or with =`FILE` of the lines in that file, or the ids of that label map; integers are ids as they are; the names go into the manifest and the labels file that TFDS reads",
+			Flag: "vocab", Common: true, To: &o.Vocab, Recorded: true, Restore: option.Nothing,
+			Help: "map the text of the label to ids: those of its sorted values, or with =`FILE` of the lines in that file",
 		},
 		{Flag: "label-offset", To: &o.LabelOffset, Help: "start label ids at `N`, after N background names", Recorded: true},
-		{Flag: "key", To: &o.Key, Help: "`COLUMN` that names a row in errors.jsonl (default: file and line)", Recorded: true},
+		{Flag: "key", Group: option.Run, To: &o.Key, Help: "`COLUMN` that names a row in errors.jsonl (default: file and line)", Recorded: true},
 	}
 }
 
 // orderRows are the options about the order of rows.
 func (o *CSVOptions) orderRows() []option.Option {
 	return []option.Option{
-		{Flag: "shuffle", To: &o.Shuffle, Help: "shuffle the rows of a split over all of its shards", Recorded: true},
+		{Flag: "shuffle", Common: true, To: &o.Shuffle, Help: "shuffle the rows of a split over all of its shards", Recorded: true},
 		{
-			Flag: "memory", To: &o.Memory, Value: "SIZE", Default: "512MiB", Help: "memory for --shuffle; beyond it, disk space in OUT is used",
+			Flag: "memory", Group: option.Machine, To: &o.Memory, Value: "SIZE", Default: "512MiB", Help: "memory for --shuffle; beyond it, disk space in OUT is used",
 			Set: option.Parse(&o.Memory, size.Parse),
 		},
 	}

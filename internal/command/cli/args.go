@@ -7,13 +7,14 @@ import (
 	"github.com/tfrec/tfrec/internal/plural"
 )
 
-// The groups of verbs in the help.
+// The groups of verbs in the help, by task.
 const (
-	GroupConvert = "convert"
-	GroupLook    = "look"
-	GroupReshape = "reshape"
-	GroupRead    = "read"
-	GroupOther   = "other"
+	GroupMake   = "make"
+	GroupLook   = "look"
+	GroupCheck  = "check"
+	GroupChange = "change"
+	GroupUse    = "use"
+	GroupOther  = "other"
 )
 
 // ChildNamed returns the command of a name below cmd; nil if there is none.

@@ -132,18 +132,33 @@ func isStop(ctx context.Context, err error) bool {
 // data have none.
 const FaultsMean = "faults"
 
-// ExitHelp is the list of exit codes at the end of a command's help.
+// exitMeaning is an exit code and its meaning, in a word and in a line.
+type exitMeaning struct {
+	code        int
+	short, long string
+}
+
+// exitCodes returns the exit codes of a command.
+func exitCodes(cmd *cobra.Command) []exitMeaning {
+	codes := []exitMeaning{
+		{ExitFine, "fine", "fine"},
+		{ExitFailed, "failed", "failed: missing or empty input, I/O error, refused"},
+		{ExitUsage, "wrong usage", "wrong usage: unknown verb, flag or value"},
+	}
+	if means := cmd.Annotations[FaultsMean]; means != "" {
+		codes = append(codes, exitMeaning{ExitFaults, "faults in the data", means})
+	}
+	return append(codes,
+		exitMeaning{ExitInterrupted, "interrupted", "interrupted (Ctrl-C)"},
+		exitMeaning{ExitClosedPipe, "closed pipe", "stdout was closed before everything was written, as head does"},
+		exitMeaning{ExitTerminated, "terminated", "terminated"})
+}
+
+// ExitHelp is the list of exit codes at the end of all help of a command.
 func ExitHelp(cmd *cobra.Command) string {
 	var b strings.Builder
-	line := func(code int, means string) { fmt.Fprintf(&b, "  %-3d  %s\n", code, means) }
-	line(ExitFine, "fine")
-	line(ExitFailed, "failed: missing or empty input, I/O error, refused")
-	line(ExitUsage, "wrong usage: unknown verb, flag or value")
-	if means := cmd.Annotations[FaultsMean]; means != "" {
-		line(ExitFaults, means)
+	for _, c := range exitCodes(cmd) {
+		fmt.Fprintf(&b, "  %-3d  %s\n", c.code, c.long)
 	}
-	line(ExitInterrupted, "interrupted (Ctrl-C)")
-	line(ExitClosedPipe, "stdout was closed before everything was written, as head does")
-	line(ExitTerminated, "terminated")
 	return b.String()
 }

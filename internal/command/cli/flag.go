@@ -67,6 +67,7 @@ func ShardsVar(fs *pflag.FlagSet, each *int, bySplit *map[string]int) {
 		*each, *bySplit, err = shares.ParseShards(s)
 		return err
 	}, "auto")
+	Group(fs, option.Splits, "shards")
 }
 
 // MaxRecordVar adds --max-record, the limit of a record, which bounds the memory that a
@@ -78,6 +79,7 @@ func MaxRecordVar(fs *pflag.FlagSet, most *int64) {
 		}
 		return err
 	})
+	Group(fs, option.Machine, "max-record")
 }
 
 // CacheVar adds --cache.
@@ -89,16 +91,19 @@ func CacheVar(fs *pflag.FlagSet, cache *string, usage string) {
 		*cache = s
 		return nil
 	}, "memory")
+	Group(fs, option.Machine, "cache")
 }
 
 // WorkersVar adds --workers, whose default is as many as there are cores.
 func WorkersVar(fs *pflag.FlagSet, workers *int, usage string) {
 	fs.IntVarP(workers, "workers", "j", runtime.GOMAXPROCS(0), usage)
+	Group(fs, option.Machine, "workers")
 }
 
 // DecoderVar adds --decoder.
 func DecoderVar(fs *pflag.FlagSet, decoder *string) {
 	WordVar(fs, decoder, "decoder", "auto", "WHICH", "JPEG decoder: auto (the faster one here), turbo (libjpeg-turbo) or go (built in)", "auto", "turbo", "go")
+	Group(fs, option.Machine, "decoder")
 }
 
 // CompressionVar adds --compression, the compression of the output.
@@ -107,6 +112,7 @@ func CompressionVar(fs *pflag.FlagSet, c *tfrecord.Compression, usage string) {
 		*c, err = shares.ParseCompression(s)
 		return err
 	}, shares.Compressions...)
+	Group(fs, option.Storage, "compression")
 }
 
 // fileKinds are the names that flags give to values which are paths of files.

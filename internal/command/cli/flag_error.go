@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -18,24 +19,49 @@ func FlagError(cmd *cobra.Command, err error) error {
 	var missing *pflag.ValueRequiredError
 	var invalid *pflag.InvalidValueError
 	switch {
+	case errors.Is(err, pflag.ErrHelp): // --help-all
+		return pflag.ErrHelp
 	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "":
-		name := unknown.GetSpecifiedName()
-		if slices.Contains(objectCacheFlags, name) {
-			return UsageError("--%s: is for the build with object storage (make build-cloud)", name)
-		}
-		if near := NearFlag(cmd.Flags(), name, nil); near != "" {
-			return UsageError("unknown flag --%s; did you mean --%s?", name, near)
-		}
-		return UsageError("unknown flag --%s", name)
+		return unknownFlag(cmd, "--"+unknown.GetSpecifiedName())
 	case errors.As(err, &unknown):
+		if word := unknown.GetSpecifiedShortnames(); len(word) > 1 { // -resize
+			return unknownFlag(cmd, "-"+oneDash(cmd.Flags(), word))
+		}
 		return UsageError("unknown flag -%s", unknown.GetSpecifiedName())
 	case errors.As(err, &missing):
 		kind, _ := pflag.UnquoteUsage(missing.GetFlag())
 		return UsageError("--%s: its value is missing: want %s", missing.GetFlag().Name, kind)
 	case errors.As(err, &invalid):
+		if f := invalid.GetFlag(); f.Shorthand != "" && cmd.Flags().Lookup(f.Shorthand+invalid.GetValue()) != nil { // -json, as -j son
+			return unknownFlag(cmd, "-"+f.Shorthand+invalid.GetValue())
+		}
 		return UsageError("--%s %q: %w", invalid.GetFlag().Name, invalid.GetValue(), FlagCause(invalid))
 	}
 	return UsageError("%w", err)
+}
+
+// oneDash returns a name that was given with one dash, of which the first letter may have been taken for
+// a short flag: "quiet" for "uiet".
+func oneDash(fs *pflag.FlagSet, rest string) string {
+	name := rest
+	fs.VisitAll(func(f *pflag.Flag) {
+		if f.Shorthand != "" && fs.Lookup(f.Shorthand+rest) != nil {
+			name = f.Shorthand + rest
+		}
+	})
+	return name
+}
+
+// unknownFlag returns the error for a flag that the verb does not have, as it was given.
+func unknownFlag(cmd *cobra.Command, given string) error {
+	name := strings.TrimLeft(given, "-")
+	if slices.Contains(objectCacheFlags, name) {
+		return UsageError("--%s: is for the build with object storage (make build-cloud)", name)
+	}
+	if meant := SuggestFlag(cmd.Flags(), name); meant != "" {
+		return UsageError("unknown flag %s; did you mean %s?", given, meant)
+	}
+	return UsageError("unknown flag %s", given)
 }
 
 // FlagCause returns the problem with the value of a flag, without flag and value.

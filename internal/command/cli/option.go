@@ -2,7 +2,10 @@ package cli
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -18,6 +21,11 @@ func AddOptions(fs *pflag.FlagSet, t option.Table) {
 
 // AddOption adds the flag of an option. Fields without a parser of their own get the default.
 func AddOption(fs *pflag.FlagSet, o *option.Option) {
+	addFlag(fs, o)
+	place(fs.Lookup(o.Flag), o)
+}
+
+func addFlag(fs *pflag.FlagSet, o *option.Option) {
 	if parse := o.Parser(); parse != nil {
 		TextVar(fs, o.Flag, o.Default, o.Value, o.Help, parse, o.Words...)
 		return
@@ -61,4 +69,46 @@ func number(o *option.Option) int64 {
 		panic(fmt.Sprintf("the default of --%s: %v", o.Flag, err)) // a mistake in this program
 	}
 	return n
+}
+
+// CheckOptions returns a usage error for given flags that miss a flag that they need, come together with
+// a flag that they exclude, or have a value that they do not accept.
+func CheckOptions(fs *pflag.FlagSet, t option.Table) error {
+	for i := range t {
+		o := &t[i]
+		if !fs.Changed(o.Flag) {
+			continue
+		}
+		for _, other := range slices.Sorted(maps.Keys(o.Excludes)) {
+			if f := fs.Lookup(other); f.Changed && f.Value.String() != "false" {
+				return excludes(o, other)
+			}
+		}
+		if o.Check != nil {
+			if err := o.Check(); err != nil {
+				return UsageError("--%s %q: %w", o.Flag, fs.Lookup(o.Flag).Value, err)
+			}
+		}
+		for _, needed := range o.Needs {
+			if !hasFlag(fs, needed) {
+				return UsageError("--%s: needs --%s", o.Flag, needed)
+			}
+		}
+	}
+	return nil
+}
+
+// excludes returns the error for an option that is given together with a flag that it excludes.
+func excludes(o *option.Option, other string) error {
+	if why := o.Excludes[other]; why != "" {
+		return UsageError("--%s and --%s: give one of them: %s", o.Flag, other, why)
+	}
+	return UsageError("--%s and --%s: give one of them", o.Flag, other)
+}
+
+// hasFlag reports whether a flag is given, such as "resize", or has a value, as "fit pad".
+func hasFlag(fs *pflag.FlagSet, needed string) bool {
+	name, value, valued := strings.Cut(needed, " ")
+	f := fs.Lookup(name)
+	return f.Changed && (!valued || f.Value.String() == value)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfrec/tfrec/internal/option"
 	"github.com/tfrec/tfrec/internal/shell"
 	"github.com/tfrec/tfrec/shard"
 )
@@ -20,6 +21,7 @@ const PartialFlag = "partial"
 // PrintJSON).
 func PartialVar(cmd *cobra.Command, partial *bool) {
 	cmd.Flags().BoolVar(partial, PartialFlag, false, "read the existing shards of a set that lacks some, or whose run has not completed, instead of refusing it")
+	Group(cmd.Flags(), option.Run, PartialFlag)
 }
 
 // PartialWarning returns a function that prints which sets --partial takes in part, also with

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfrec/tfrec/internal/command/topic"
 	"github.com/tfrec/tfrec/internal/spelling"
 )
 
@@ -53,6 +54,11 @@ func Suggest(cmd *cobra.Command, word string) string {
 	if i := slices.IndexFunc(names, func(name string) bool { return len(word) > 1 && strings.HasPrefix(name, word) }); i >= 0 {
 		return names[i]
 	}
+	return nearest(word, names)
+}
+
+// nearest returns the name that is most similar to a misspelt word; "" if none is similar.
+func nearest(word string, names []string) string {
 	best, least := "", maxSlips+1
 	for _, name := range names {
 		if d := spelling.Distance(name, word); d < least && d < len(word) {
@@ -62,16 +68,51 @@ func Suggest(cmd *cobra.Command, word string) string {
 	return best
 }
 
-// StartText shows the first verbs to know, by what they are for.
-func StartText(root string) string {
-	return strings.ReplaceAll(`  tfrec convert images DIR OUT    convert a directory of images to shards
-  tfrec inspect OUT               see what is in them
-  tfrec verify OUT                check every record
-  tfrec reshard OUT OTHER         rewrite them as other shards
-  tfrec preview OUT PAGE.html     look at them in a browser
+// starts are the first verbs to know, by task.
+var starts = []struct {
+	task string
+	rows []row
+}{
+	{"Make", []row{
+		{"convert images DIR OUT", "convert a directory of images to shards"},
+		{"convert table FILE OUT", "convert a table: CSV, JSON lines, Parquet"},
+	}},
+	{"Look", []row{
+		{"inspect OUT", "see what is in them"},
+		{"preview OUT PAGE.html", "look at them in a browser"},
+	}},
+	{"Check", []row{
+		{"verify OUT", "check every record"},
+		{"repair OUT SAVED", "save the intact records of damaged files"},
+	}},
+	{"Change", []row{
+		{"reshard OUT OTHER", "rewrite them as other shards"},
+		{"merge OUT MORE BOTH", "join sets"},
+	}},
+	{"Use", []row{
+		{"export OUT FILE --format csv", "write them as files that other programs read"},
+		{"doctor OUT", "measure what bounds training on them"},
+	}},
+}
 
-'tfrec --help' lists all verbs, 'tfrec VERB --help' describes one.
-`, "tfrec ", root+" ")
+// StartText shows the first verbs to know, by task, in lines of width columns.
+func StartText(root string, width int) string {
+	p := &printer{width: width}
+	var rows []row
+	for _, s := range starts {
+		for _, r := range s.rows {
+			rows = append(rows, row{"  " + root + " " + r.term, r.text})
+		}
+	}
+	column := p.column(rows)
+	for _, s := range starts {
+		p.b.WriteString(s.task + ":\n")
+		p.table(rows[:len(s.rows)], column)
+		rows = rows[len(s.rows):]
+	}
+	p.text(fmt.Sprintf("'%[1]s --help' lists all verbs, '%[1]s VERB --help' describes one, and '%[1]s help TOPIC' explains: %[2]s.",
+		root, strings.Join(topic.Names(), ", ")))
+	return p.b.String()
 }
 
 // UnknownVerb is the error for a word that is not a verb of cmd.
@@ -82,7 +123,29 @@ func UnknownVerb(cmd *cobra.Command, word string) error {
 	if cmd.HasParent() {
 		return UsageError("unknown verb %q; there are: %s", word, strings.Join(Verbs(cmd), ", "))
 	}
-	return &wrongUsage{err: fmt.Errorf("unknown verb %q", word), help: "The first verbs to know:\n\n" + StartText(cmd.Name())}
+	return &wrongUsage{err: fmt.Errorf("unknown verb %q", word), help: "The first verbs to know:\n\n" + StartText(cmd.Name(), DefaultWidth)}
+}
+
+// UnknownHelp is the error for words after help that are neither a verb nor a topic. Words that lead to
+// a flag of a verb get that flag.
+func UnknownHelp(cmd *cobra.Command, words []string) error {
+	last := words[len(words)-1]
+	if near := nearest(last, topic.Names()); near != "" {
+		return UsageError("unknown topic %q; did you mean %s?", last, near)
+	}
+	if !cmd.HasParent() {
+		word := strings.TrimLeft(strings.Join(words, "-"), "-")
+		for _, verb := range []string{"convert images", "convert table", "reshard"} {
+			c, _, err := cmd.Find(strings.Fields(verb))
+			if err != nil {
+				continue
+			}
+			if flag := SuggestFlag(c.Flags(), word); flag != "" {
+				return UsageError("unknown verb %q; did you mean %s %s?", strings.Join(words, " "), verb, flag)
+			}
+		}
+	}
+	return UnknownVerb(cmd, last)
 }
 
 // Verbs returns the names of the commands below cmd.

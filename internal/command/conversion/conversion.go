@@ -29,20 +29,15 @@ import (
 func NewCommand(e *Engine) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "convert",
-		GroupID: cli.GroupConvert,
+		GroupID: cli.GroupMake,
 		Short:   "Convert images or tables to sharded TFRecords",
-		Long: `Convert raw data to sharded, CRC-checked TFRecords with indexes, a manifest
-and the metadata that TFDS reads.
+		Long: `Convert raw data to sharded, CRC-checked TFRecords with indexes, a manifest and the
+metadata that TFDS reads. The same inputs, options and seed give the same bytes,
+whatever the number of workers. The same command again resumes an interrupted run, and
+redoes only what changed in the input.
 
-The same inputs, options and seed give the same bytes, whatever the number of
-workers. The same command again resumes an interrupted run, and after a change of
-the input redoes only what changed.
-
-In builds with object storage, inputs and OUT may be URLs, such as
-s3://bucket/directory. A run into a store can be resumed from any machine.
-
-With --config or --from-manifest, the file says what to convert. All other flags
-are those of convert images, csv or table.`,
+With --config or --from-manifest, the file selects the verb, and all other flags are
+those of the verb.`,
 		Example: `  tfrec convert --config convert.yaml
   tfrec convert --from-manifest out/manifest.json photos out2`,
 		DisableFlagParsing: true, // the file selects a verb below, which parses the flags
@@ -75,22 +70,22 @@ type convertFlags struct {
 
 // rows are the options of all kinds of input that package convert does not have.
 func (f *convertFlags) rows() []option.Option {
-	return []option.Option{
+	return option.In(option.Run, []option.Option{
 		{Flag: "config", To: &f.config, Help: "read flags, and SRC and OUT unless given, from the YAML file `FILE`; flags on the command line win (see tfrec config)", Once: true},
 		{Flag: "from-manifest", To: &f.from, Help: "use the options of the set that the manifest `FILE` describes for SRC; flags on the command line win", Once: true},
-		{Flag: "plan-only", To: &f.planOnly, Help: "write the plan as JSON to `FILE`, and nothing else", Once: true},
+		{Flag: "plan-only", To: &f.planOnly, Excludes: map[string]string{"print-outputs": "", "print0": ""}, Help: "write the plan as JSON to `FILE`, and nothing else", Once: true},
 		{Flag: "print-outputs", To: &f.print, Help: "print the path of every file that the set would have, one per line, and write nothing", Once: true},
 		{Flag: "print0", To: &f.print0, Help: "--print-outputs with a NUL after each path", Once: true},
 		{
 			Flag: "task", To: &f.task, Value: "I|auto", Words: []string{"auto"}, Once: true,
-			Help: "make only the shards of task I of an array job, I from 0; auto reads the scheduler's environment (tfrec finalize then completes the set)",
+			Help: "make only the shards of task I of an array job, from 0; auto reads the scheduler's environment (see tfrec help splits)",
 			Set: func(s string) error {
 				f.task = s
 				return nil
 			},
 		},
 		{Flag: "tasks", To: &f.tasks, Help: "the array job has `N` tasks", Once: true},
-	}
+	})
 }
 
 // add adds the flags of the verb.
@@ -103,17 +98,11 @@ func (f *convertFlags) add(fs *pflag.FlagSet) {
 func (f *convertFlags) complete(cmd *cobra.Command) error {
 	o := f.options
 	changed := cmd.Flags().Changed
-	if changed("workers") && o.Workers < 1 {
-		return cli.UsageError("--workers %d: want 1 or more", o.Workers)
-	}
-	if changed("estimate") && f.planOnly == "" {
-		return cli.UsageError("--estimate: is for --plan-only")
+	if err := cli.CheckOptions(cmd.Flags(), f.table); err != nil {
+		return err
 	}
 	if err := storage.CheckOutput(f.planOnly); err != nil {
 		return fmt.Errorf("--plan-only: %w", err)
-	}
-	if f.planOnly != "" && (f.print || f.print0) {
-		return cli.UsageError("--plan-only and --print-outputs: give one of them")
 	}
 	if f.planOnly != "" || f.print || f.print0 {
 		o.DryRun = true

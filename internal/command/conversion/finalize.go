@@ -11,7 +11,7 @@ func NewFinalizeCommand() *cobra.Command {
 	var allowed *convert.Tolerance
 	cmd := &cobra.Command{
 		Use:     "finalize OUT",
-		GroupID: cli.GroupConvert,
+		GroupID: cli.GroupMake,
 		Short:   "Complete the set that the tasks of an array job wrote",
 		Long: `Check that all shards of an array job (tfrec convert ... --task I --tasks N) are
 in OUT and from the same plan, and write the manifest, the ledger and the metadata

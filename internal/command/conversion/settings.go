@@ -44,7 +44,7 @@ const (
 )
 
 // ofAllVerbs are flags that are about one run and in no table.
-var ofAllVerbs = []string{"help", "json", "quiet"}
+var ofAllVerbs = []string{"help", "help-all", "json", "quiet"}
 
 // notConfigured returns the flags about one run, not about the set: they are given on the command line
 // only.
@@ -225,8 +225,11 @@ func alone(data []byte, n, end *yaml.Node) []byte {
 func runConfigured(cmd *cobra.Command, args []string) error {
 	var config, from string
 	for i, arg := range args {
-		if arg == "-h" || arg == "--help" {
+		switch arg {
+		case "-h", "--help":
 			return cmd.Help()
+		case "--help-all":
+			return cli.ShowHelpAll(cmd)
 		}
 		name, value, joined := strings.Cut(arg, "=")
 		if !joined && i+1 < len(args) {

@@ -20,32 +20,10 @@ func newConvertTableCommand(e *Engine) *cobra.Command {
 	return newTableCommand(e, &cobra.Command{
 		Use:   "table SRC... OUT",
 		Short: "Convert tables (CSV, JSON lines, Parquet, Arrow, NumPy) to shards",
-		Long: `Convert the rows of tables to a sharded set of TFRecords in OUT.
-
-SRC is a file, a glob, a pipe or - for stdin: CSV or JSON lines, plain or compressed
-with gzip or zstd, Parquet, Arrow IPC (files, Feather and streams), or arrays of NumPy
-(.npy, .npz). All files are of one format, which their content tells; --format
-overrides it. Pipes are first copied to the system's temporary directory. Rows keep
-the order of the input unless --shuffle is given.
-
-CSV is read as by tfrec convert csv, whose flags --delimiter, --no-header, --columns
-and --na-values are for CSV alone.
-
-JSON lines have an object on each line. A member is a feature: int64 when all of its
-values are integers or booleans, float when all are numbers, bytes when all are
-strings; a member with numbers and strings needs --column. Members of objects within
-the object are features a/b, lists are features of as many values, and null is a
-missing value. The bytes of a member x.base64 are feature x. Lines that are not such
-an object, and values that do not fit, are listed in OUT/errors.jsonl with file and
-line; --max-errors says how many are allowed.
-
-Columns of Parquet and Arrow are features of their types: lists are features of as
-many values, members of structs features a/b; times are int64 in the unit of the
-column, decimals float, or bytes if --column says so. Each array of a .npz is a
-feature, its first axis the records.
-
-Several files are one table. In formats other than CSV they may have different
-columns: what a file lacks is missing in its rows.`,
+		Long: `Convert the rows of tables to a sharded set of TFRecords in OUT. SRC is a file, a glob,
+a pipe or - for stdin: CSV, JSON lines, Parquet, Arrow, or arrays of NumPy. Columns are
+features of the types of the file, or inferred over the whole input. Rows keep their
+order unless --shuffle is given; those that cannot be used are listed in OUT/errors.jsonl.`,
 		Example: `  tfrec convert table events.jsonl out/
   tfrec convert table 'part-*.jsonl.gz' out/ --splits train=0.9,val=0.1 --shuffle
   tfrec convert table 'train-*.parquet' out/
@@ -80,8 +58,8 @@ func newTableFlags(e *Engine, verb string) *tableFlags {
 // rows are the options that package convert does not have.
 func (f *tableFlags) rows() []option.Option {
 	return []option.Option{
-		{Flag: "schema", To: &f.schema, Help: "JSON `FILE` with the types of columns, as --print-schema writes it"},
-		{Flag: "print-schema", To: &f.printSchema, Help: "print the types of the columns as JSON, and do not convert", Once: true},
+		{Flag: "schema", Group: option.Source, To: &f.schema, Help: "JSON `FILE` with the types of columns, as --print-schema writes it"},
+		{Flag: "print-schema", Group: option.Run, To: &f.printSchema, Help: "print the types of the columns as JSON, and do not convert", Once: true},
 	}
 }
 
@@ -90,7 +68,7 @@ func (f *tableFlags) rows() []option.Option {
 func newTableCommand(e *Engine, verb *cobra.Command) *cobra.Command {
 	f := newTableFlags(e, verb.Name())
 	isCSV := verb.Name() == kindCSV
-	verb.Annotations = map[string]string{cli.FaultsMean: convertFaults}
+	verb.Annotations = map[string]string{cli.FaultsMean: convertFaults, cli.Topics: "sources labels splits formats stores"}
 	verb.Args = f.args(func(_ *cobra.Command, args []string) error {
 		switch {
 		case f.printSchema && len(args) < 1:

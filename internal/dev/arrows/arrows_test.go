@@ -230,15 +230,16 @@ var rooms = map[string]room{
 	// Main functions, which only call the command.
 	"cmd": {ours: []string{"internal/command"}, theirs: slices.Concat(wire, files, globs, pixels, estimates, tables, arrow, prompt, conditions, driver)},
 	"internal/command": {
-		ours:   slices.Concat(engine, onSets, verbs, []string{"internal/command/cli", "internal/command/conversion", "internal/command/formats", "internal/command/text", "shard", "tfrecord", "augment", "reader", "convert", "gpu", "internal/set/where", "internal/view/export", "internal/view/emit", "internal/view/preview", "internal/codec/thumbnail", "internal/view/doctor", "internal/view/readbench"}),
+		ours:   slices.Concat(engine, onSets, verbs, []string{"internal/command/cli", "internal/command/conversion", "internal/command/formats", "internal/command/text", "internal/command/topic", "shard", "tfrecord", "augment", "reader", "convert", "gpu", "internal/set/where", "internal/view/export", "internal/view/emit", "internal/view/preview", "internal/codec/thumbnail", "internal/view/doctor", "internal/view/readbench"}),
 		tests:  []string{"columns", "internal/dev/settest"}, // what batches are read with
 		theirs: slices.Concat(wire, files, globs, pixels, estimates, tables, arrow, prompt, conditions, driver), judges: slices.Concat(judges, scripts),
 	},
 	// What verbs share: these know no verb.
 	"internal/command/cli": {
-		ours:   slices.Concat(engine, onSets, []string{"shard", "tfrecord", "augment", "reader", "convert", "shard/reshape"}),
+		ours:   slices.Concat(engine, onSets, []string{"internal/command/topic", "shard", "tfrecord", "augment", "reader", "convert", "shard/reshape"}),
 		theirs: slices.Concat(wire, files, globs, pixels, estimates, parquet, arrow, prompt), judges: judges,
 	},
+	"internal/command/topic": {},
 	"internal/command/text": {
 		ours:   slices.Concat(engine, onSets, []string{"internal/command/cli", "shard", "shard/stats", "shard/verify", "tfrecord"}),
 		theirs: slices.Concat(wire, files, globs, pixels, estimates, parquet, arrow, prompt), judges: judges,

@@ -11,7 +11,7 @@ import (
 )
 
 // ShardsHelp describes the values that ParseShards parses to users of the command.
-const ShardsHelp = "number of shards in each split, or by split; auto, also for splits not named, makes one per 128 MiB, and at least one per 64 records up to 16, so that small sets can be read in parallel"
+const ShardsHelp = "number of shards in each split, or by split; auto makes one per 128 MiB, and more of small sets"
 
 // ParseShards parses the number of shards of each split: "16" for all splits, or "train=16,val=2"
 // by split. Both results are zero for "auto".
