@@ -156,11 +156,11 @@ func (a *arrangement) fill(ctx context.Context) error {
 	}
 	return par.Map(ctx, workers, 2*workers+2,
 		func(ctx context.Context, give func(*block) error) error { return a.deal(ctx, s, number, give) },
-		func(_ context.Context, b *block) error {
+		func(ctx context.Context, b *block) error {
 			if err := a.work(ctx, b); err != nil {
 				return err
 			}
-			return a.spread(b)
+			return a.spread(ctx, b)
 		},
 		func(b *block) error {
 			a.in.done(b)
@@ -173,14 +173,14 @@ func (a *arrangement) fill(ctx context.Context) error {
 const leastAlone = 1 << 20
 
 // spread adds the records of a block to their buckets.
-func (a *arrangement) spread(b *block) error {
+func (a *arrangement) spread(ctx context.Context, b *block) error {
 	batch := spill.GetBatch()
 	defer batch.Free()
 	var err error
 	if a.cuts == nil {
 		err = a.spreadPlaced(b, batch)
 	} else {
-		err = a.spreadSorted(b, batch)
+		err = a.spreadSorted(ctx, b, batch)
 	}
 	if err != nil {
 		return err
@@ -214,11 +214,9 @@ func (a *arrangement) spreadPlaced(b *block, batch *spill.Batch) error {
 }
 
 // spreadSorted adds records to a batch, each with its key before it.
-func (a *arrangement) spreadSorted(b *block, batch *spill.Batch) error {
-	rec := recordPool.Get().(*record)
-	defer recordPool.Put(rec)
+func (a *arrangement) spreadSorted(ctx context.Context, b *block, batch *spill.Batch) error {
 	var key, head []byte // head precedes the frame
-	return b.eachRecord(rec, func(i int, rec *record) error {
+	return b.eachRecord(ctx, func(i int, rec *record) error {
 		t := b.target(i)
 		row := spill.Row{Number: rec.number}
 		row.Tag, row.Flag = b.label(i)
@@ -239,28 +237,12 @@ func (a *arrangement) spreadSorted(b *block, batch *spill.Batch) error {
 	})
 }
 
-// label returns the label of the i-th record of the block, if it has one and labels are counted.
-func (b *block) label(i int) (id int64, ok bool) {
-	if len(b.labels) == 0 || b.labels[i] == noLabel {
-		return 0, false
-	}
-	return b.labels[i], true
-}
-
 // labelOf returns the label of a row.
 func labelOf(row *spill.Row) int64 {
 	if row.Flag {
 		return row.Tag
 	}
 	return noLabel
-}
-
-// target returns the target of the i-th record of the block.
-func (b *block) target(i int) int {
-	if len(b.targets) == 0 {
-		return b.file.split
-	}
-	return b.targets[i]
 }
 
 // appendTarget appends the target, the prefix of all sort keys.

@@ -123,7 +123,7 @@ func (a *arrangement) fetchOne(ctx context.Context, s *stream, f *fetched, numbe
 	if err != nil {
 		return err
 	}
-	switch n, err := f.file.ReadAt(b.buffer[:size], at); {
+	switch n, err := f.file.ReadAt(b.room(size), at); {
 	case n == size:
 	case err == io.EOF:
 		s.put(b)
@@ -132,7 +132,7 @@ func (a *arrangement) fetchOne(ctx context.Context, s *stream, f *fetched, numbe
 		s.put(b)
 		return err
 	}
-	b.file, b.first, b.offset, b.data = f.input, number, at, b.buffer[:size]
+	b.file, b.first, b.offset, b.data = f.input, number, at, b.room(size)
 	b.sizes = append(b.sizes, size)
 	return a.workInto(ctx, s, b, w)
 }

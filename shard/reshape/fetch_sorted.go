@@ -30,7 +30,7 @@ func (a *arrangement) sortNumbers(ctx context.Context, order *sorted) ([][]int64
 			return digest.Hash{}, err
 		}
 		row := appendTerminated(appendTarget(nil, r.split), key)
-		row = binary.BigEndian.AppendUint64(row, uint64(r.file.place+r.inFile))
+		row = binary.BigEndian.AppendUint64(row, uint64(r.inSplit()))
 		return digest.Hash{}, keys.Add(spill.AppendRow(nil, row))
 	}
 	if err := a.in.eachBlock(ctx, a.o.workers(), look, nil, nil); err != nil {

@@ -2,7 +2,6 @@ package reshape
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"slices"
 
@@ -12,18 +11,10 @@ import (
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/set/features"
 	"github.com/tfrec/tfrec/internal/store/storage"
-	"github.com/tfrec/tfrec/internal/wire"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
-
-// remap maps label ids to the ids of another list of names.
-type remap struct {
-	keys []string // of the label features
-	ids  []int64  // new id by old id; -1 for one without a label
-	same bool     // the ids do not change; they are only checked
-}
 
 // mergeManifests merges the manifests of the files into described, and finds out which files need
 // other label ids.
@@ -259,88 +250,4 @@ func (in *inputs) firstLabelKey(ctx context.Context, dir string) (string, error)
 		}
 	}
 	return "", nil
-}
-
-// append appends the record to dst with its label ids remapped; all other bytes stay the same.
-func (m *remap) append(dst []byte, r *record) ([]byte, error) {
-	e, err := r.example()
-	if err != nil {
-		return dst, err
-	}
-	values := map[string][]int64{}
-	for _, key := range m.keys {
-		f, ok := e.Get(key)
-		if !ok || f.Kind() != tfrecord.KindInt64 {
-			continue
-		}
-		ids := f.AppendInt64s(nil)
-		for i, id := range ids {
-			if id < 0 || id >= int64(len(m.ids)) || m.ids[id] < 0 {
-				return dst, &shard.DamagedError{Err: r.locate(fmt.Errorf("feature %q: no label has id %d: there are %d", key, id, len(m.ids)))}
-			}
-			ids[i] = m.ids[id]
-		}
-		values[key] = ids
-	}
-	if m.same {
-		return append(dst, r.data...), nil
-	}
-	for at := 0; at < len(r.data); {
-		f, ok := wire.At(r.data, at)
-		if !ok {
-			return dst, &shard.DamagedError{Err: r.locate(notExample(at))}
-		}
-		if f.Tag != wire.Bytes1 {
-			dst = append(dst, r.data[at:f.To]...)
-		} else {
-			body, err := replaceInts(nil, r.data[:f.To], f.From, values)
-			if err != nil {
-				return dst, &shard.DamagedError{Err: r.locate(err)}
-			}
-			dst = append(binary.AppendUvarint(append(dst, wire.Bytes1), uint64(len(body))), body...)
-		}
-		at = f.To
-	}
-	return dst, nil
-}
-
-// replaceInts appends the Features message data[at:] to dst, with the values of some features, all
-// of them Int64Lists, replaced.
-func replaceInts(dst, data []byte, at int, values map[string][]int64) ([]byte, error) {
-	for at < len(data) {
-		f, ok := wire.At(data, at)
-		if !ok {
-			return dst, notExample(at)
-		}
-		var ids []int64
-		changed := false
-		if f.Tag == wire.Bytes1 {
-			key, err := entryKey(data[:f.To], f.From)
-			if err != nil {
-				return dst, err
-			}
-			if ids, changed = values[string(key)]; changed {
-				dst = appendInts(dst, string(key), ids)
-			}
-		}
-		if !changed {
-			dst = append(dst, data[at:f.To]...)
-		}
-		at = f.To
-	}
-	return dst, nil
-}
-
-// appendInts appends the map entry of a feature with a packed Int64List.
-func appendInts(dst []byte, key string, ids []int64) []byte {
-	var packed []byte
-	for _, id := range ids {
-		packed = binary.AppendUvarint(packed, uint64(id))
-	}
-	message := func(tag byte, body []byte) []byte {
-		return append(binary.AppendUvarint([]byte{tag}, uint64(len(body))), body...)
-	}
-	feature := message(wire.Bytes3, message(wire.Bytes1, packed))
-	entry := append(message(wire.Bytes1, []byte(key)), message(wire.Bytes2, feature)...)
-	return append(dst, message(wire.Bytes1, entry)...)
 }

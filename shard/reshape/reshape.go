@@ -2,7 +2,6 @@ package reshape
 
 import (
 	"context"
-	"sync/atomic"
 
 	"github.com/tfrec/tfrec/internal/set/digest"
 	"github.com/tfrec/tfrec/internal/set/setdir"
@@ -72,15 +71,6 @@ type Options struct {
 	// Tests change these limits.
 	maxOpen  int   // default: maxOpenShards
 	partSize int64 // default: defaultPart
-}
-
-// Progress counts the work that a run has done so far. Its fields may be read during the run.
-type Progress struct {
-	// Planned is the number of records to process; 0 while they are counted. A run that reads its
-	// input twice counts each record twice.
-	Planned atomic.Int64
-	Done    atomic.Int64 // records processed
-	Bytes   atomic.Int64 // size of the processed records, with framing
 }
 
 // Report is the result of a run.
@@ -161,49 +151,9 @@ type numberChooser interface {
 	begin(total int64) error
 }
 
-// drop is the target of a record that is left out.
-const drop = -1
-
 // maxTargets is the maximum number of splits of a verb, not counting groups.
 const maxTargets = 250
 
 // rewriter appends the new payload of a record to dst. It is called concurrently. It must not keep
 // or change r.data.
 type rewriter func(dst []byte, r *record) ([]byte, error)
-
-// record is a record of the input, valid until the call that it is passed to returns.
-type record struct {
-	// data is the payload. It must not be changed.
-	data []byte
-	// number is its number among all records of the input, from 0.
-	number int64
-	// split is its split in the input.
-	split int
-
-	// ctx is the run's context, for a look that may take long.
-	ctx context.Context
-
-	file    *input
-	inFile  int64 // number in the file
-	offset  int64 // of its frame, uncompressed
-	parsed  bool  // message and err are the result of parsing data
-	err     error
-	message tfrecord.Example
-}
-
-// example parses the record, once. Its features alias the record's data. The error includes file,
-// record and offset, and is a [*shard.DamagedError].
-func (r *record) example() (*tfrecord.Example, error) {
-	r.parse()
-	if r.err != nil {
-		return nil, &shard.DamagedError{Err: r.locate(r.err)}
-	}
-	return &r.message, nil
-}
-
-func (r *record) parse() {
-	if !r.parsed {
-		r.err = r.message.Parse(r.data)
-		r.parsed = true
-	}
-}

@@ -204,7 +204,7 @@ func (g *collector) add(ctx context.Context, batch []byte) error {
 	if err := g.work(ctx, b); err != nil {
 		return err
 	}
-	return g.spread(b)
+	return g.spread(ctx, b)
 }
 
 func (g *collector) strange(what string) error {

@@ -2,6 +2,7 @@ package reshape
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -9,6 +10,8 @@ import (
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/manifest"
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
 )
 
 // SelectFeatures makes a new set in the directory out whose records have only the features with the
@@ -70,8 +73,8 @@ func reshapeFeatures(ctx context.Context, in []string, out string, o *Options, h
 	if len(keys) == 0 {
 		return nil, optionError(argument, "want keys of features, such as image/encoded or 'image/*'")
 	}
-	splicers := newSplicers(rule)
-	v := &verb{name: "features", options: map[string]any{how: options}, rewrite: splicers.rewrite}
+	splice := newSplicers(rule)
+	v := &verb{name: "features", options: map[string]any{how: options}, rewrite: spliced(splice)}
 	v.prepare = func(ctx context.Context, in *inputs, _ *setdir.Dir) error {
 		features, err := in.features(ctx)
 		if err != nil {
@@ -87,6 +90,20 @@ func reshapeFeatures(ctx context.Context, in []string, out string, o *Options, h
 	}
 	v.describe = func(m *manifest.Manifest) error { return describeRuled(m, argument, rule) }
 	return reshape(ctx, in, out, o, v)
+}
+
+// spliced returns a rewriter that splices records.
+func spliced(s *splicers) rewriter {
+	return func(dst []byte, r *record) ([]byte, error) {
+		dst, err := s.append(dst, r.data)
+		switch {
+		case errors.Is(err, tfrecord.ErrMalformed):
+			err = &shard.DamagedError{Err: r.locate(err)}
+		case err != nil:
+			err = r.locate(err)
+		}
+		return dst, err
+	}
 }
 
 // ruledFeatures applies a rule to the features of records. Errors name the argument with the keys.

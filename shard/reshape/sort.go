@@ -82,13 +82,11 @@ func (s *sorted) sampleAll(ctx context.Context, r *reshaping, buckets int) (samp
 		func(ctx context.Context, give func(*sampled) error) error {
 			return r.deal(ctx, in, nil, func(b *block) error { return give(&sampled{block: b}) })
 		},
-		func(_ context.Context, b *sampled) error {
+		func(ctx context.Context, b *sampled) error {
 			if err := b.check(ctx, r.o.MaxRecord); err != nil {
 				return err
 			}
-			rec := recordPool.Get().(*record)
-			defer recordPool.Put(rec)
-			return b.eachRecord(rec, func(i int, rec *record) error {
+			return b.eachRecord(ctx, func(i int, rec *record) error {
 				if random.Key(uint64(rec.number)) > least {
 					return nil
 				}

@@ -64,8 +64,6 @@ func (s *sorted) probeFile(ctx context.Context, r *reshaping, f *input, each int
 	file := osfile.NewReader(ctx, opened)
 	framing := tfrecord.Framing{MaxRecord: r.o.MaxRecord}
 	window := make([]byte, maxProbe)
-	rec := recordPool.Get().(*record)
-	defer recordPool.Put(rec)
 	for _, mark := range f.Marks {
 		if err := ctx.Err(); err != nil {
 			return nil, context.Cause(ctx)
@@ -84,7 +82,7 @@ func (s *sorted) probeFile(ctx context.Context, r *reshaping, f *input, each int
 			at += size
 			b.data = window[:at]
 		}
-		_ = b.eachRecord(rec, func(i int, rec *record) error {
+		_ = b.eachRecord(ctx, func(i int, rec *record) error {
 			v, err := s.valueOf(rec)
 			if err == nil {
 				key := v.append(appendTarget(nil, b.target(i)))

@@ -52,11 +52,11 @@ func TestQuickValue(t *testing.T) {
 		}
 		quick++
 		rec := record{data: data}
-		rec.parse()
-		if rec.err != nil {
-			t.Fatalf("%q is malformed: %v", data, rec.err)
+		e, err := rec.parse()
+		if err != nil {
+			t.Fatalf("%q is malformed: %v", data, err)
 		}
-		want := plainValue(&rec.message, "key")
+		want := plainValue(e, "key")
 		if !reflect.DeepEqual(got, want) && (len(got.bytes)+len(want.bytes) > 0 || got.kind != want.kind || got.bits != want.bits) {
 			t.Fatalf("%q: %+v, want %+v", data, got, want)
 		}

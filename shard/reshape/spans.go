@@ -130,7 +130,7 @@ func (r *reshaping) workInto(ctx context.Context, s *stream, b *block, w *openSh
 		return err
 	}
 	r.in.done(b)
-	if b.charge > blockSize { // a large record: nothing must be left of it when the next one is read
+	if b.large() { // a large record: nothing must be left of it when the next one is read
 		defer s.put(b)
 		return w.add(b, 0, len(b.sizes), b.data)
 	}

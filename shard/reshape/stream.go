@@ -8,7 +8,6 @@ import (
 	"runtime/debug"
 
 	"github.com/tfrec/tfrec/internal/par"
-	"github.com/tfrec/tfrec/internal/set/digest"
 	"github.com/tfrec/tfrec/internal/set/recheck"
 	"github.com/tfrec/tfrec/internal/set/recordscan"
 	"github.com/tfrec/tfrec/internal/store/osfile"
@@ -16,27 +15,6 @@ import (
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
-
-// block is a sequence of whole frames of one file, as read from the input.
-type block struct {
-	file   *input
-	first  int64 // number in the file of its first record
-	offset int64 // of its first frame, uncompressed
-	data   []byte
-	sizes  []int // of the frames in data
-
-	checked bool    // the payload checksums have been verified
-	targets []int   // of each record; empty: file.split for all
-	places  []int64 // number of each record in its target; only for an order
-
-	marks  []digest.Hash // of each record, if it was looked at
-	labels []int64       // of each record, if labels are counted
-	buffer []byte        // backing array of data
-	charge int64         // bytes acquired from the budget
-}
-
-// noLabel is the entry in block.labels of a record without a label.
-const noLabel = -1 << 63
 
 // blockSize is large enough to keep the overhead per block small, and small enough that all blocks
 // in progress fit in a processor cache.
@@ -299,79 +277,4 @@ func (s *stream) alone(ctx context.Context, b *block, give func(*block) error) e
 		return err
 	}
 	return s.budget.WaitIdle(ctx)
-}
-
-// check verifies the payload checksums of a block, which its other methods and users rely on.
-func (b *block) check(ctx context.Context, maxRecord int64) error {
-	if b.checked {
-		return nil
-	}
-	framing := tfrecord.Framing{MaxRecord: maxRecord}
-	at := 0
-	for i, size := range b.sizes {
-		frame := b.data[at : at+size]
-		if _, v := framing.Check(frame); v != tfrecord.FrameWhole {
-			if err := b.recheck(ctx, framing, i, frame, b.offset+int64(at)); err != nil {
-				return err
-			}
-		}
-		at += size
-	}
-	return nil
-}
-
-// recheck returns the error for frame i, which is damaged, unless it is not when it is fetched again.
-func (b *block) recheck(ctx context.Context, framing tfrecord.Framing, i int, frame []byte, offset int64) error {
-	file, err := storage.Open(ctx, b.file.Path)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	_, v, err := recheck.Frame(framing, file, frame, offset)
-	if err != nil || v == tfrecord.FrameWhole {
-		return err
-	}
-	return b.file.fault(file, b.first+int64(i), offset, framing.MaxRecord)
-}
-
-// eachRecord calls f with every record of the block that is not dropped. r is scratch space.
-func (b *block) eachRecord(r *record, f func(i int, r *record) error) error {
-	at := 0
-	for i, size := range b.sizes {
-		frame := b.data[at : at+size]
-		if len(b.targets) == 0 || b.targets[i] != drop {
-			r.begin(b, i, int64(at), frame[tfrecord.HeaderSize:size-tfrecord.FooterSize:size-tfrecord.FooterSize])
-			if err := f(i, r); err != nil {
-				return err
-			}
-		}
-		at += size
-	}
-	return nil
-}
-
-// begin makes r the i-th record of a block.
-func (r *record) begin(b *block, i int, at int64, data []byte) {
-	r.data, r.parsed = data, false
-	r.file, r.split = b.file, b.file.split
-	r.inFile, r.offset = b.first+int64(i), b.offset+at
-	r.number = b.file.first + r.inFile
-}
-
-// frame returns the frame of a record of the block, as passed by eachRecord.
-func (b *block) frame(r *record) []byte {
-	at := r.offset - b.offset
-	return b.data[at : at+int64(len(r.data))+tfrecord.Overhead]
-}
-
-// locate adds file, record and offset to an error about a record.
-func (r *record) locate(err error) error {
-	part, at := tfrecord.PartParse, err
-	if fault, ok := err.(*tfrecord.Error); ok {
-		if fault.Record >= 0 {
-			return err
-		}
-		part, at = fault.Part, fmt.Errorf("byte %d of the record: %w", fault.Offset, fault.Err)
-	}
-	return &tfrecord.Error{Name: r.file.Path, Record: r.inFile, Offset: r.offset, Part: part, Err: at}
 }

@@ -101,8 +101,6 @@ func (r *reshaping) work(ctx context.Context, b *block) error {
 	if r.in.known && r.label == "" && !rewrites {
 		return nil
 	}
-	rec := recordPool.Get().(*record)
-	defer recordPool.Put(rec)
 	var scan *features.Scan
 	if !r.in.known {
 		scan = r.scans.Get()
@@ -116,20 +114,19 @@ func (r *reshaping) work(ctx context.Context, b *block) error {
 		changed.frames = changed.frames[:0]
 		changed.sizes = make([]int, len(b.sizes))
 	}
-	err := b.eachRecord(rec, func(i int, rec *record) error {
+	err := b.eachRecord(ctx, func(i int, rec *record) error {
 		if b.file.remap != nil {
 			var err error
 			if changed.mapped, err = b.file.remap.append(changed.mapped[:0], rec); err != nil {
 				return err
 			}
-			rec.data, rec.parsed = changed.mapped, false
+			rec.replace(changed.mapped)
 		}
 		if scan != nil && !scan.Quick(rec.data) {
-			rec.parse()
-			scan.AddParsed(rec.data, &rec.message, rec.err)
+			example, err := rec.parse()
+			scan.AddParsed(rec.data, example, err)
 		}
 		if r.label != "" {
-			rec.parse()
 			b.labels[i] = rec.label(r.label)
 		}
 		if !rewrites {
@@ -165,18 +162,6 @@ func (w *rewriting) add(i int, r *record, rewrite rewriter) error {
 	w.frames = tfrecord.EndFrame(frames, mark)
 	w.sizes[i] = len(w.frames) - start
 	return nil
-}
-
-// label returns the id of the record's label, or noLabel.
-func (r *record) label(key string) int64 {
-	if r.err == nil {
-		if f, ok := r.message.Get(key); ok && f.Len() == 1 {
-			if id, ok := f.Int64(); ok {
-				return id
-			}
-		}
-	}
-	return noLabel
 }
 
 // shardWriters writes the shards of all targets, one shard of each target at a time. A finished

@@ -3,14 +3,12 @@ package reshape
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/tfrec/tfrec/internal/wire"
-	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -201,23 +199,16 @@ func sizeUvarint(n int) int {
 	return size
 }
 
-// splicers is a pool of splicers with the same rule.
+// splicers is a pool of splicers with the same rule. It is safe for concurrent use.
 type splicers struct{ pool sync.Pool }
 
 func newSplicers(rule func(key string) (to string, keep bool)) *splicers {
 	return &splicers{sync.Pool{New: func() any { return newSplicer(rule) }}}
 }
 
-// rewrite implements rewriter.
-func (s *splicers) rewrite(dst []byte, r *record) ([]byte, error) {
+// append appends the record to dst with its features changed: see [splicer.append].
+func (s *splicers) append(dst, record []byte) ([]byte, error) {
 	one := s.pool.Get().(*splicer)
 	defer s.pool.Put(one)
-	dst, err := one.append(dst, r.data)
-	switch {
-	case errors.Is(err, tfrecord.ErrMalformed):
-		err = &shard.DamagedError{Err: r.locate(err)}
-	case err != nil:
-		err = r.locate(err)
-	}
-	return dst, err
+	return one.append(dst, record)
 }
