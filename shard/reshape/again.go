@@ -81,8 +81,8 @@ type requestedInput struct {
 	Manifest string `json:"manifest,omitempty"`
 }
 
-// request returns the request of a run.
-func (in *inputs) request(ctx context.Context, o *Options, v *verb, name string) (request, error) {
+// newRequest returns the request of a run.
+func newRequest(ctx context.Context, in *inputs, o *Options, v *verb, name string) (request, error) {
 	options := o.effective(v)
 	options["name"], options["seed"] = name, o.Seed
 	q := request{Unknown: v.unknown}
@@ -157,14 +157,14 @@ func hashText(data []byte) string {
 }
 
 // differs describes the first difference from an earlier request; "" if they are the same.
-func (q *request) differs(before *request) string {
+func (q *request) differs(before *request, v *verb) string {
 	text := func(r *request, key string) string { return setdir.OptionText(r.Options[key], nil) }
 	verb := text(before, setdir.OptionVerb)
 	if verb != text(q, setdir.OptionVerb) {
 		return "the verb was " + verb
 	}
 	if key := setdir.ChangedOption(before.Options, q.Options, nil); key != "" {
-		return setdir.Difference(optionName(verb, key).String(), text(before, key), text(q, key))
+		return setdir.Difference(v.optionName(key).String(), text(before, key), text(q, key))
 	}
 	for i, is := range q.Inputs {
 		if i == len(before.Inputs) {
@@ -280,7 +280,7 @@ func (s *finishedSet) stamp(number int, bytes int64) setdir.Stamp {
 
 // again checks whether the directory already holds the requested set, and if so returns the report
 // of the run that made it. It is an error if it holds a different set.
-func again(ctx context.Context, out string, q *request) (*Report, error) {
+func again(ctx context.Context, out string, q *request, v *verb) (*Report, error) {
 	dir := setdir.View(ctx, out)
 	m, err := finishedOf(dir)
 	if m == nil {
@@ -302,7 +302,7 @@ func again(ctx context.Context, out string, q *request) (*Report, error) {
 	if err != nil || len(left) == 0 {
 		return nil, err // nil: the set was removed
 	}
-	diff := q.differs(&m.Request)
+	diff := q.differs(&m.Request, v)
 	switch {
 	case diff != "":
 		return nil, setdir.MadeOtherwise(out, diff, setdir.OrOverwrite(dir, optname.OptionsOverwrite.String(), ""))

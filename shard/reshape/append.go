@@ -110,7 +110,7 @@ func appendRequest(ctx context.Context, dir string, in []string, o *AppendOption
 	if len(in) == 0 {
 		return "", nil
 	}
-	sources, err := shard.Expand(ctx, in, o.expand())
+	sources, err := shard.Expand(ctx, in, reading(&o.Options).Expand)
 	if err != nil {
 		return "", notRecords(err)
 	}
@@ -286,7 +286,7 @@ func (a *appending) stage(ctx context.Context, in []string) (*setdir.Journal, er
 	}
 	o.Compression = compression
 	o.Union = true // mergeRecords compares them with the set
-	v := &verb{name: "append"}
+	v := newVerb("append")
 	var added []string
 	v.prepare = func(_ context.Context, in *inputs, _ *setdir.Dir) (err error) {
 		if a.o.Split != "" {

@@ -51,50 +51,8 @@ func (a *appending) adaptLabels(in *inputs) (added []string, err error) {
 	if slices.Equal(from, a.set.Labels) {
 		return added, nil
 	}
-	for _, f := range in.files {
-		f.remap = in.remapTo(f, ids, same)
-		in.remaps = in.remaps || f.remap != nil && !f.remap.same
-	}
+	in.remapLabels(ids, same)
 	return added, nil
-}
-
-// remapTo returns the remap of a file to the set's ids; ids maps the ids of the merged inputs to
-// the set's, and same is true if none of them changes: an id without a name must not get one of the
-// set's.
-func (in *inputs) remapTo(f *input, ids []int64, same bool) *remap {
-	if f.remap == nil {
-		keys := in.labelKeysOf(f)
-		if keys == nil {
-			return nil
-		}
-		return &remap{keys: keys, ids: ids, same: same}
-	}
-	r := &remap{keys: f.remap.keys, ids: make([]int64, len(f.remap.ids)), same: same && f.remap.same}
-	for i, id := range f.remap.ids {
-		if r.ids[i] = id; id >= 0 {
-			r.ids[i] = ids[id]
-		}
-	}
-	return r
-}
-
-// labelKeysOf returns the keys of a file's label features.
-func (in *inputs) labelKeysOf(f *input) []string {
-	if f.Set != nil {
-		return manifest.LabelKeys(f.Set.Features)
-	}
-	if in.bareLabel == "" {
-		return nil
-	}
-	return []string{in.bareLabel} // the label names are in a file next to it
-}
-
-// hasFeature reports whether records may have one of the features.
-func (in *inputs) hasFeature(keys []string) bool {
-	if !in.known {
-		return len(keys) > 0
-	}
-	return hasAny(in.described.Features, keys)
 }
 
 // mergeRecords updates the record description of set to cover the records of more as well. It is an

@@ -1,81 +1,37 @@
 package reshape
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"encoding/binary"
-	"sort"
 
 	"github.com/tfrec/tfrec/internal/par"
-	"github.com/tfrec/tfrec/internal/random"
 	"github.com/tfrec/tfrec/internal/set/spill"
 	"github.com/tfrec/tfrec/internal/store/osfile"
 )
-
-// ordering is an order of the records in each target.
-type ordering interface {
-	// begin is called once the number of records of each target is known, before the other methods,
-	// which may be called concurrently.
-	begin(ctx context.Context, r *reshaping, buckets int) error
-	// place returns the new position of record number n of a target, for an order by record number.
-	place(target int, n int64) int64
-	// appendKey appends the sort key of a record to dst, for an order by key: records are sorted by
-	// the bytes of their keys, then by number.
-	appendKey(dst []byte, r *record) ([]byte, error)
-	// filled is called after all records have gone through appendKey or place.
-	filled() error
-	// cuts returns the exclusive upper bounds of all buckets but the last; nil for an order by
-	// record number.
-	cuts() []cutPoint
-}
-
-// cutPoint is a point in the order of sorted records.
-type cutPoint struct {
-	key    []byte // prefixed with the target
-	number int64
-	prefix uint64 // of key
-}
-
-// shuffled is a random order.
-type shuffled struct {
-	seed  uint64
-	perms []random.Permutation
-}
-
-func (s *shuffled) begin(_ context.Context, r *reshaping, _ int) error {
-	for i, t := range r.targets {
-		s.perms = append(s.perms, random.NewPermutation(t.records, random.Key(s.seed, uint64(i))))
-	}
-	return nil
-}
-
-func (s *shuffled) place(target int, n int64) int64                 { return s.perms[target].At(n) }
-func (s *shuffled) appendKey(dst []byte, _ *record) ([]byte, error) { return dst, nil }
-func (s *shuffled) filled() error                                   { return nil }
-func (s *shuffled) cuts() []cutPoint                                { return nil }
-
-// unchanged keeps records in their existing order; it is for more targets than can be written at
-// the same time.
-type unchanged struct{}
-
-func (unchanged) begin(context.Context, *reshaping, int) error    { return nil }
-func (unchanged) place(_ int, n int64) int64                      { return n }
-func (unchanged) appendKey(dst []byte, _ *record) ([]byte, error) { return dst, nil }
-func (unchanged) filled() error                                   { return nil }
-func (unchanged) cuts() []cutPoint                                { return nil }
 
 // arrangement distributes the records to buckets, each a range of the new order that is small
 // enough to sort in memory, and then writes the buckets in order. What does not fit in memory is
 // spilled to a file.
 type arrangement struct {
-	*reshaping
+	*transfer
 	order  ordering
 	cuts   []cutPoint // nil for an order by record number
 	places *placing   // for an order by key: once the buckets are filled
 	spill  *spill.Spill
 	number int     // of buckets
 	base   []int64 // position of the first record of each target, and the total at the end
+}
+
+// newArrangement returns an arrangement without buckets.
+func (t *transfer) newArrangement(order ordering) *arrangement {
+	a := &arrangement{transfer: t, order: order, base: make([]int64, len(t.targets)+1)}
+	if order == nil {
+		a.order = unchanged{}
+	}
+	for i, target := range t.targets {
+		a.base[i+1] = a.base[i] + target.records
+	}
+	return a
 }
 
 // leastBucket is the minimum target size of a bucket in bytes.
@@ -86,41 +42,35 @@ const leastBucket = 64 << 10
 const cachedBucket = 1 << 20
 
 // arrange writes the shards with their records in a new order.
-func (r *reshaping) arrange(ctx context.Context) error {
-	a := &arrangement{reshaping: r, order: r.verb.order, base: make([]int64, len(r.targets)+1)}
-	if a.order == nil {
-		a.order = unchanged{}
-	}
-	for i, t := range r.targets {
-		a.base[i+1] = a.base[i] + t.records
-	}
+func (t *transfer) arrange(ctx context.Context) error {
+	a := t.newArrangement(t.order)
 	// Three eighths of the memory are for filling the buckets, half is for buckets that are being
 	// written, each of about a thirty-second. The remainder is for everything else and for garbage
 	// collector slack.
-	memory := r.o.memory()
+	memory := t.in.Memory
 	held := memory * 3 / 8
-	size := r.in.unpacked()
+	size := t.in.unpacked()
 	bucket := max(memory/32, leastBucket)
-	a.number = int(min((size+bucket-1)/bucket+1, memory/4/spill.LeastBlock, a.base[len(r.targets)]))
+	a.number = int(min((size+bucket-1)/bucket+1, memory/4/spill.LeastBlock, a.base[len(t.targets)]))
 	if s, ok := a.order.(*sorted); ok && a.fetchable(size, 2) && !a.in.remaps {
 		return a.fetchSorted(ctx, s)
 	}
-	if err := a.order.begin(ctx, r, a.number); err != nil {
+	if err := a.order.begin(ctx, t.assignment(), a.number); err != nil {
 		return err
 	}
 	if a.cuts = a.order.cuts(); a.cuts != nil {
 		a.number = len(a.cuts) + 1
 	} else {
 		if s, ok := a.order.(*shuffled); ok && a.fetchable(size, 1) {
-			return a.fetch(ctx, func(target int, place int64) int64 { return s.perms[target].Find(place) })
+			return a.fetch(ctx, s.find)
 		}
 		// More buckets cost nothing while their blocks have the full size.
-		a.number = int(max(int64(a.number), min(size/cachedBucket, held/4/spill.MaxBlock, a.base[len(r.targets)])))
+		a.number = int(max(int64(a.number), min(size/cachedBucket, held/4/spill.MaxBlock, a.base[len(t.targets)])))
 		a.places = a.newPlacing()
 		a.number = a.places.buckets()
 	}
 	a.spill = spill.New(a.number, a.number, held, func() (spill.File, error) {
-		f, err := r.dir.TempFile("order")
+		f, err := t.dir.TempFile("order")
 		return osfile.NewFile(ctx, f), err
 	})
 	defer a.spill.Close()
@@ -138,7 +88,7 @@ func (r *reshaping) arrange(ctx context.Context) error {
 
 // fill distributes all records to the buckets.
 func (a *arrangement) fill(ctx context.Context) error {
-	workers := a.o.workers()
+	workers := a.in.Workers
 	s := a.in.stream()
 	defer s.close()
 	a.in.plan()
@@ -155,7 +105,7 @@ func (a *arrangement) fill(ctx context.Context) error {
 		}
 	}
 	return par.Map(ctx, workers, 2*workers+2,
-		func(ctx context.Context, give func(*block) error) error { return a.deal(ctx, s, number, give) },
+		func(ctx context.Context, give func(*block) error) error { return a.log.deal(ctx, s, number, give) },
 		func(ctx context.Context, b *block) error {
 			if err := a.work(ctx, b); err != nil {
 				return err
@@ -243,21 +193,4 @@ func labelOf(row *spill.Row) int64 {
 		return row.Tag
 	}
 	return noLabel
-}
-
-// appendTarget appends the target, the prefix of all sort keys.
-func appendTarget(dst []byte, target int) []byte {
-	return binary.BigEndian.AppendUint16(dst, uint16(target))
-}
-
-// bucketOf returns the bucket that a record belongs to, given the cuts.
-func bucketOf(cuts []cutPoint, key []byte, number int64) int {
-	first := spill.Prefix(key)
-	return sort.Search(len(cuts), func(i int) bool {
-		c := &cuts[i]
-		if first != c.prefix {
-			return first < c.prefix
-		}
-		return cmp.Or(bytes.Compare(key, c.key), cmp.Compare(number, c.number)) < 0
-	})
 }

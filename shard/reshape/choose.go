@@ -14,10 +14,30 @@ import (
 	"github.com/tfrec/tfrec/internal/set/setdir"
 )
 
-// choose runs the chooser over all records. It returns the chosen targets, and the number of
+// chooser decides the target of each record. All input records pass through it once, before the
+// first is written.
+type chooser interface {
+	// look examines a record and returns what choose needs to know about it. It is called
+	// concurrently, in any order.
+	look(r *record) (digest.Hash, error)
+	// choose returns the target of the next record. It is called in order: n counts from 0 over the
+	// records of all inputs. split is the record's split in the input; the result is an index into
+	// verb.splits, or into the input's splits if that is nil, or drop.
+	choose(n int64, split int, m digest.Hash) (target int, err error)
+}
+
+// numberChooser is a chooser that needs only the record numbers: look is never called, and the
+// records are not read.
+type numberChooser interface {
+	chooser
+	// begin is called with the total number of records before the first choose.
+	begin(total int64) error
+}
+
+// choose runs a chooser over all records of the inputs. It returns the chosen targets, and the number of
 // records and the approximate number of bytes of each target.
-func (in *inputs) choose(ctx context.Context, c chooser, targets int, dir *setdir.Dir) (log *targetLog, records, sizes []int64, err error) {
-	log = &targetLog{dir: dir, most: int(min(in.o.memory()/4, maxTargetLog))}
+func choose(ctx context.Context, in *inputs, c chooser, targets int, dir *setdir.Dir) (log *targetLog, records, sizes []int64, err error) {
+	log = &targetLog{dir: dir, most: int(min(in.Memory/4, maxTargetLog))}
 	records, sizes = make([]int64, targets), make([]int64, targets)
 	put := func(n int64, split int, m digest.Hash) (int, error) {
 		t, err := c.choose(n, split, m)
@@ -49,7 +69,7 @@ func (in *inputs) choose(ctx context.Context, c chooser, targets int, dir *setdi
 		}
 		return log, records, sizes, log.flush()
 	}
-	err = in.eachBlock(ctx, in.o.workers(), c.look, nil, func(b *block) error {
+	err = in.eachBlock(ctx, in.Workers, c.look, nil, func(b *block) error {
 		n := b.file.first + b.first
 		for i, m := range b.marks {
 			t, err := put(n+int64(i), b.file.split, m)
@@ -150,4 +170,21 @@ func (l *targetLog) close() {
 	if l.file != nil {
 		l.file.Close() // a temporary file; it is removed with the others
 	}
+}
+
+// deal gives the blocks of the inputs, with the targets of their records set: without a log, each
+// record stays in its split. each, if not nil, is called with each block before.
+func (l *targetLog) deal(ctx context.Context, s *stream, each func(*block), give func(*block) error) error {
+	return s.each(ctx, nil, func(b *block) error {
+		if l != nil {
+			var err error
+			if b.targets, err = l.next(b.targets, int64(len(b.sizes))); err != nil {
+				return err
+			}
+		}
+		if each != nil {
+			each(b)
+		}
+		return give(b)
+	})
 }

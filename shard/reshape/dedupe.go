@@ -34,7 +34,8 @@ type DedupeReport struct {
 // the first one is kept, in the order of the inputs, whatever splits they are in. Records are
 // compared by 128-bit hashes. Hashes that do not fit in Memory are spilled to disk in OUT.
 func Dedupe(ctx context.Context, in []string, out string, o DedupeOptions) (*DedupeReport, error) {
-	v := &verb{name: "dedupe", unknown: o.Dropped != nil}
+	v := newVerb("dedupe")
+	v.unknown = o.Dropped != nil
 	if o.By != "" {
 		v.options = map[string]any{"by": o.By}
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/tfrec/tfrec/internal/set/digest"
 	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/internal/set/spill"
-	"github.com/tfrec/tfrec/internal/store/osfile"
 )
 
 // duplicates holds the numbers of the records that repeat an earlier one, read in order. The hashes
@@ -28,10 +27,10 @@ type duplicate struct{ number, first int64 }
 
 // findDuplicates reads all records and finds the duplicates.
 func findDuplicates(ctx context.Context, in *inputs, dir *setdir.Dir, o *DedupeOptions) (*duplicates, error) {
-	create := scratchIn(ctx, dir, "dedupe")
-	hashes := spill.NewSorter(o.memory()/2, create)
+	create := func() (spill.File, error) { return dir.ScratchFile(ctx, "dedupe") }
+	hashes := spill.NewSorter(in.Memory/2, create)
 	defer hashes.Close()
-	d := &duplicates{found: spill.NewSorter(o.memory()/4, create)}
+	d := &duplicates{found: spill.NewSorter(in.Memory/4, create)}
 	err := dealHashes(ctx, in, hashes, o)
 	if err == nil {
 		err = hashes.Sort(ctx)
@@ -48,17 +47,6 @@ func findDuplicates(ctx context.Context, in *inputs, dir *setdir.Dir, o *DedupeO
 	return d, nil
 }
 
-// scratchIn returns what makes the files of a Sorter in the directory.
-func scratchIn(ctx context.Context, dir *setdir.Dir, name string) func() (spill.File, error) {
-	return func() (spill.File, error) {
-		f, err := dir.TempFile(name)
-		if err != nil {
-			return nil, err
-		}
-		return osfile.NewScratch(ctx, f), nil
-	}
-}
-
 // dealHashes adds the hashes of all records to the sorter.
 func dealHashes(ctx context.Context, in *inputs, hashes *spill.Sorter, o *DedupeOptions) error {
 	by := &byFeature{key: o.By, field: optname.DedupeOptionsBy}
@@ -67,7 +55,7 @@ func dealHashes(ctx context.Context, in *inputs, hashes *spill.Sorter, o *Dedupe
 		look = by.look
 	}
 	missing := digest.Of([]byte{'n'})
-	err := in.eachBlock(ctx, o.workers(), look, func(b *block) error {
+	err := in.eachBlock(ctx, in.Workers, look, func(b *block) error {
 		buffer := rowBuffers.Get().(*[]byte)
 		defer rowBuffers.Put(buffer)
 		rows := (*buffer)[:0]

@@ -80,13 +80,6 @@ type Difference struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// Position is the position of a record.
-type Position struct {
-	Path string `json:"path"`
-	// Record is its number in the file, from 0.
-	Record int64 `json:"record"`
-}
-
 // FeatureDifference is a feature that differs between two Examples.
 type FeatureDifference struct {
 	Key string `json:"key"`
@@ -119,11 +112,13 @@ func Diff(ctx context.Context, a, b string, o DiffOptions) (*DiffReport, error) 
 	d := &difference{o: &o, report: &DiffReport{
 		Features: map[string]int64{}, Differences: []Difference{}, Described: []Described{}, Faults: []shard.Fault{},
 	}}
-	ro := Options{Partial: o.Partial, Note: o.Note, Memory: o.Memory, Workers: o.Workers, MaxRecord: o.MaxRecord}
+	ro := readOptions{
+		Expand: shard.ExpandOptions{Partial: o.Partial, Note: o.Note}, Memory: o.Memory, Workers: o.Workers, MaxRecord: o.MaxRecord,
+	}
 	err := ro.check()
 	for i, path := range []string{a, b} {
 		if err == nil {
-			d.sides[i], err = openInputs(ctx, []string{path}, &ro)
+			d.sides[i], err = openInputs(ctx, []string{path}, ro)
 		}
 	}
 	if err != nil {

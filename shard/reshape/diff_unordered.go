@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"io"
 	"slices"
+	"sync"
 
 	"github.com/tfrec/tfrec/internal/set/digest"
 	"github.com/tfrec/tfrec/internal/set/spill"
@@ -27,7 +28,7 @@ func (d *difference) unordered(ctx context.Context) error {
 			d.report.RecordsB = n
 		}
 	}
-	hashes := spill.NewSorter(d.sides[0].o.memory()/2, func() (spill.File, error) { return osfile.ScratchIn(ctx, "") })
+	hashes := spill.NewSorter(d.sides[0].Memory/2, func() (spill.File, error) { return osfile.ScratchIn(ctx, "") })
 	defer hashes.Close()
 	for i := range d.sides {
 		if err := d.addHashes(ctx, i, hashes); err != nil {
@@ -84,9 +85,9 @@ func (d *difference) addHashes(ctx context.Context, i int, hashes *spill.Sorter)
 		return digest.Of(r.data), nil
 	}
 	kinds := [][]byte{{rowOfA}, {rowCounts, rowOfB}}[i]
-	return side.eachBlock(ctx, side.o.workers(), look, func(b *block) error {
-		buffer := rowBuffers.Get().(*[]byte)
-		defer rowBuffers.Put(buffer)
+	return side.eachBlock(ctx, side.Workers, look, func(b *block) error {
+		buffer := rowsOfBlocks.Get().(*[]byte)
+		defer rowsOfBlocks.Put(buffer)
 		rows := (*buffer)[:0]
 		var row []byte
 		for k, m := range b.marks {
@@ -101,6 +102,9 @@ func (d *difference) addHashes(ctx context.Context, i int, hashes *spill.Sorter)
 		return hashes.Add(rows)
 	}, nil)
 }
+
+// rowsOfBlocks holds memory for the rows of a block, as *[]byte.
+var rowsOfBlocks = sync.Pool{New: func() any { return new([]byte) }}
 
 // match counts the records that occur less often on the other side, and returns the numbers of the
 // first such records of each side.

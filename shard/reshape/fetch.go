@@ -55,7 +55,7 @@ func (a *arrangement) fetch(ctx context.Context, numberAt func(target int, place
 	s := a.in.stream()
 	a.in.plan()
 	commits := newCommits()
-	workers := a.o.workers()
+	workers := a.in.Workers
 	err = par.Map(ctx, workers, workers,
 		func(_ context.Context, give func(shardAt) error) error {
 			for t := range a.targets {
@@ -91,13 +91,13 @@ func (a *arrangement) fetch(ctx context.Context, numberAt func(target int, place
 // findFrames finds the frame offsets of all files.
 func (a *arrangement) findFrames(ctx context.Context, splits [][]*fetched) error {
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(a.o.workers())
+	g.SetLimit(a.in.Workers)
 	for _, files := range splits {
 		for _, f := range files {
 			g.Go(func() error {
 				w := recordcount.FrameWalk{
 					File: f.file.File, Size: f.Size,
-					O: tfrecord.ReaderOptions{Name: f.Path, MaxRecord: a.o.MaxRecord, Checksum: tfrecord.ChecksumLength},
+					O: tfrecord.ReaderOptions{Name: f.Path, MaxRecord: a.in.MaxRecord, Checksum: tfrecord.ChecksumLength},
 				}
 				w.Each = func(offset int64, _ int) {
 					if w.At.Record < f.Records {

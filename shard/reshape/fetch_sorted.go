@@ -22,7 +22,7 @@ func (a *arrangement) fetchSorted(ctx context.Context, order *sorted) error {
 
 // sortNumbers returns the numbers in their target of its records, in their order.
 func (a *arrangement) sortNumbers(ctx context.Context, order *sorted) ([][]int64, error) {
-	keys := spill.NewSorter(a.o.memory()/2, scratchIn(ctx, a.dir, "order"))
+	keys := spill.NewSorter(a.in.Memory/2, func() (spill.File, error) { return a.dir.ScratchFile(ctx, "order") })
 	defer keys.Close()
 	look := func(r *record) (digest.Hash, error) {
 		key, err := order.appendKey(nil, r)
@@ -33,7 +33,7 @@ func (a *arrangement) sortNumbers(ctx context.Context, order *sorted) ([][]int64
 		row = binary.BigEndian.AppendUint64(row, uint64(r.inSplit()))
 		return digest.Hash{}, keys.Add(spill.AppendRow(nil, row))
 	}
-	if err := a.in.eachBlock(ctx, a.o.workers(), look, nil, nil); err != nil {
+	if err := a.in.eachBlock(ctx, a.in.Workers, look, nil, nil); err != nil {
 		return nil, err
 	}
 	if err := order.filled(); err != nil {

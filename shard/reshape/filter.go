@@ -65,7 +65,8 @@ func Filter(ctx context.Context, in []string, out string, o FilterOptions) (*Fil
 	if o.Keep == nil {
 		return nil, errNoCondition()
 	}
-	v := &verb{name: "filter", unknown: o.Where == ""}
+	v := newVerb("filter")
+	v.unknown = o.Where == ""
 	if o.Where != "" {
 		v.options = map[string]any{"where": o.Where}
 	}

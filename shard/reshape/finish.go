@@ -138,7 +138,7 @@ func (r *reshaping) describe() (*manifest.Manifest, error) {
 	}
 	m.Format, m.Version, m.Tool = manifest.Format, manifest.Version, build.Tool
 	m.Name, m.Options, m.Seed = r.name, r.options, r.o.Seed
-	m.Compression = r.o.compression().String()
+	m.Compression = r.compression.String()
 	if m.Features == nil {
 		m.Features = []manifest.Feature{}
 	}

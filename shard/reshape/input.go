@@ -18,6 +18,8 @@ import (
 
 // inputs are the files that a run reads, in order.
 type inputs struct {
+	readOptions // complete
+
 	files  []*input
 	splits []string // of the files
 	// described is the merged content of the manifests. Features is nil if some files have no
@@ -27,8 +29,6 @@ type inputs struct {
 	bareLabel string  // key of the label feature of files without a manifest; empty if unknown
 	remaps    bool    // some files need other label ids
 	bySplit   []int64 // records of each split, after counting
-
-	o *Options
 }
 
 // input is one file of records to reshape.
@@ -69,15 +69,15 @@ func (in *inputs) unpacked() int64 {
 const guessedRatio = 3
 
 // openInputs expands paths to files: in the order of the paths, and by name within each path.
-func openInputs(ctx context.Context, paths []string, o *Options) (*inputs, error) {
+func openInputs(ctx context.Context, paths []string, o readOptions) (*inputs, error) {
 	if len(paths) == 0 {
-		_, err := shard.Expand(ctx, paths, o.expand())
+		_, err := shard.Expand(ctx, paths, o.Expand)
 		return nil, err
 	}
-	in := &inputs{o: o}
+	in := &inputs{readOptions: o.complete()}
 	var all []shard.Source
 	for _, path := range paths {
-		sources, err := shard.Expand(ctx, []string{path}, o.expand())
+		sources, err := shard.Expand(ctx, []string{path}, o.Expand)
 		if err != nil {
 			return nil, err
 		}
@@ -164,13 +164,13 @@ func (in *inputs) add(ctx context.Context, s shard.Source) error {
 // file is read, or else from the frame headers.
 func (in *inputs) count(ctx context.Context) error {
 	g, counting := errgroup.WithContext(ctx)
-	g.SetLimit(in.o.workers())
+	g.SetLimit(in.Workers)
 	for _, f := range in.files {
 		g.Go(func() error {
 			if err := counting.Err(); err != nil {
 				return err
 			}
-			return f.Count(counting, in.o.MaxRecord, nil)
+			return f.Count(counting, in.MaxRecord, nil)
 		})
 	}
 	if err := g.Wait(); err != nil {

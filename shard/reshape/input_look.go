@@ -7,10 +7,18 @@ import (
 	"sort"
 
 	"github.com/tfrec/tfrec/internal/optname"
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/set/digest"
 	"github.com/tfrec/tfrec/internal/set/features"
 	"github.com/tfrec/tfrec/manifest"
 )
+
+// Position is the position of a record.
+type Position struct {
+	Path string `json:"path"`
+	// Record is its number in the file, from 0.
+	Record int64 `json:"record"`
+}
 
 // position returns the position of a record, given its number.
 func (in *inputs) position(n int64) Position {
@@ -34,7 +42,7 @@ func (in *inputs) features(ctx context.Context) ([]manifest.Feature, error) {
 	if in.known && in.described.Records == manifest.RecordExample {
 		return in.described.Features, nil
 	}
-	workers := in.o.workers()
+	workers := in.Workers
 	scans := make(chan *features.Scan, workers)
 	for range workers {
 		scans <- features.NewScan()
@@ -61,3 +69,15 @@ func (in *inputs) features(ctx context.Context) ([]manifest.Feature, error) {
 	}
 	return features.ByKey(found), nil
 }
+
+// unknownFeature returns the error for an option that names a feature that no record has.
+func unknownFeature(field optname.Name, key string, features []manifest.Feature) error {
+	keys := make([]string, len(features))
+	for i, f := range features {
+		keys[i] = f.Key
+	}
+	return optionError(field, "no feature %q; there are %s", key, plural.Quoted(keys, maxKeysListed))
+}
+
+// maxKeysListed is the maximum number of keys listed in an error.
+const maxKeysListed = 20

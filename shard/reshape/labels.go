@@ -223,7 +223,7 @@ func namesBeside(ctx context.Context, dir, key string) (names []string, file str
 // firstLabelKey returns the key of the first record's feature for which a file in the directory has
 // label names; "" if there is none.
 func (in *inputs) firstLabelKey(ctx context.Context, dir string) (string, error) {
-	r, err := shard.Open(ctx, in.files[0].Path, tfrecord.ReaderOptions{MaxRecord: in.o.MaxRecord})
+	r, err := shard.Open(ctx, in.files[0].Path, tfrecord.ReaderOptions{MaxRecord: in.MaxRecord})
 	if err != nil {
 		return "", err
 	}

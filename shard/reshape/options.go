@@ -3,8 +3,6 @@ package reshape
 import (
 	"fmt"
 	"path/filepath"
-	"runtime"
-	"sort"
 
 	"github.com/tfrec/tfrec/internal/naming"
 	"github.com/tfrec/tfrec/internal/optname"
@@ -14,37 +12,17 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-const (
-	leastMemory   = 1e6 // minimum of Options.Memory
-	defaultMemory = 256 << 20
-)
-
-// optionError returns an error about an option, either a struct field or a function argument.
-func optionError(option optname.Name, format string, args ...any) error {
-	return &shard.OptionError{Field: option.String(), Err: fmt.Errorf(format, args...)}
-}
-
-// optionNames maps the keys of options in manifests and run states to their names.
+// optionNames are the names of the options that all verbs have, by the keys under which manifests and
+// run states record them.
 var optionNames = map[string]optname.Name{
 	"name": optname.OptionsName, "seed": optname.OptionsSeed, "compression": optname.OptionsCompression,
 	"shards": optname.OptionsShards, "shard_size": optname.OptionsShardSize, "records_per_shard": optname.OptionsRecordsPerShard,
-	"shuffle": optname.ReshardOptionsShuffle, "sort_by": optname.ReshardOptionsSortBy, "group_by": optname.ReshardOptionsGroupBy,
-	"splits": optname.ResplitOptionsSplits, "by_hash": optname.ResplitOptionsByHash, "stratify": optname.ResplitOptionsStratify,
-	"together": optname.ResplitOptionsTogether, "list": optname.ResplitOptionsList, "key": optname.ResplitOptionsKey,
-	"where": optname.FilterOptionsWhere, "by": optname.DedupeOptionsBy,
-	"count": optname.SampleOptionsCount, "share": optname.SampleOptionsShare, "skip": optname.TakeOptionsSkip,
-	"select": optname.ReshapeSelectFeatures, "drop": optname.ReshapeDropFeatures, "rename": optname.ReshapeRenameFeatures,
 }
 
-// keyArguments are the arguments of the functions of these keys.
-var keyArguments = map[string]optname.Name{
-	"select": optname.SelectFeaturesKeys, "drop": optname.DropFeaturesKeys, "rename": optname.RenameFeaturesKeys,
-}
-
-// optionName returns the displayed name of an option of a verb.
-func optionName(verb, key string) optname.Name {
-	if verb == "take" && key == "count" {
-		return optname.TakeOptionsCount
+// optionName returns the displayed name of an option.
+func (v *verb) optionName(key string) optname.Name {
+	if name, ok := v.names[key]; ok {
+		return name
 	}
 	if name, ok := optionNames[key]; ok {
 		return name
@@ -81,39 +59,20 @@ func (o *Options) check() error {
 			given = &way.field
 		}
 	}
-	if o.Memory != 0 && o.Memory < leastMemory {
-		return optionError(optname.OptionsMemory, "%d bytes are too few: want 1MB or more", o.Memory)
-	}
-	if o.Workers < 0 {
-		return optionError(optname.OptionsWorkers, "%d is negative", o.Workers)
-	}
-	if o.MaxRecord < 0 {
-		return optionError(optname.OptionsMaxRecord, "%d is negative", o.MaxRecord)
-	}
-	return nil
+	return reading(o).check()
 }
 
-// expand returns the options for expanding the inputs.
-func (o *Options) expand() shard.ExpandOptions {
+// reading returns how the inputs are read. It is a function because programs see the methods of
+// Options.
+func reading(o *Options) readOptions {
 	warn := o.Warn
 	if warn == nil {
 		warn = o.Note
 	}
-	return shard.ExpandOptions{Partial: o.Partial, Note: warn}
-}
-
-func (o *Options) memory() int64 {
-	if o.Memory > 0 {
-		return o.Memory
+	return readOptions{
+		Expand:  shard.ExpandOptions{Partial: o.Partial, Note: warn},
+		Workers: o.Workers, Memory: o.Memory, MaxRecord: o.MaxRecord, Progress: o.Progress,
 	}
-	return defaultMemory
-}
-
-func (o *Options) workers() int {
-	if o.Workers > 0 {
-		return o.Workers
-	}
-	return runtime.GOMAXPROCS(0)
 }
 
 func (o *Options) compression() tfrecord.Compression {
@@ -173,27 +132,4 @@ func (o *Options) cut(split string, records, bytes int64) (layout, error) {
 		return l, fmt.Errorf("%d shards in a split are more than the %d that shard names can number: make them larger", l.shards, shares.MaxShards)
 	}
 	return l, nil
-}
-
-// layout is the distribution of a split's records over its shards.
-type layout struct {
-	records, shards int64
-	each            int64 // records in each shard but the last; 0 distributes them evenly
-}
-
-// start returns the number of the first record of a shard; start(l.shards) is l.records.
-func (l layout) start(shard int64) int64 {
-	if l.shards == 0 {
-		return 0
-	}
-	if l.each > 0 {
-		return min(shard*l.each, l.records)
-	}
-	q, r := l.records/l.shards, l.records%l.shards
-	return shard*q + shard*r/l.shards
-}
-
-// after returns the first shard that begins after a record.
-func (l layout) after(record int64) int64 {
-	return int64(sort.Search(int(l.shards), func(i int) bool { return l.start(int64(i)) > record }))
 }

@@ -149,7 +149,7 @@ func (a *arrangement) fetchable(size, numbers int64) bool {
 	if slices.ContainsFunc(a.in.files, func(f *input) bool { return storage.Remote(f.Path) }) {
 		least = leastRequested
 	}
-	if a.log != nil || size/n < least || 8*numbers*n > a.o.memory()/4 || len(a.in.files) > mostFetched {
+	if a.log != nil || size/n < least || 8*numbers*n > a.in.Memory/4 || len(a.in.files) > mostFetched {
 		return false
 	}
 	for _, f := range a.in.files {

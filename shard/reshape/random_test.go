@@ -110,7 +110,7 @@ func TestShuffleIsUniform(t *testing.T) {
 	counts := map[string]int{}
 	for seed := range uint64(runs) {
 		s := &shuffled{seed: seed}
-		settest.Check(t, s.begin(context.Background(), &reshaping{targets: []target{{layout: layout{records: 4}}}}, 1))
+		settest.Check(t, s.begin(context.Background(), assignment{records: []int64{4}}, 1))
 		counts[fmt.Sprint(s.place(0, 0), s.place(0, 1), s.place(0, 2), s.place(0, 3))]++
 	}
 	checkUniform(t, counts, 24, runs)

@@ -1,11 +1,6 @@
 package reshape
 
 import (
-	"context"
-
-	"github.com/tfrec/tfrec/internal/set/digest"
-	"github.com/tfrec/tfrec/internal/set/setdir"
-	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -99,61 +94,3 @@ type Report struct {
 // Common returns r. On a report that embeds a Report it returns the part that all reports
 // have in common.
 func (r *Report) Common() *Report { return r }
-
-// verb defines one way of reshaping. The zero verb with a name copies all records in order.
-type verb struct {
-	// name is the name of the command: "filter".
-	name string
-	// options are the verb's own effective options by flag name, for the manifest.
-	options map[string]any
-	// splits are the splits of the new set; nil keeps the splits of the inputs.
-	splits []string
-	// chooser selects the records to keep and their splits; nil keeps all, in their splits.
-	chooser chooser
-	// order is the order of the records in each split; nil keeps the order of the inputs.
-	order ordering
-	// groups, if not nil, are the directories of the sets in OUT; each split of each set is a
-	// separate target: target = group*splits + split.
-	groups []string
-	// rewrite changes the records that are kept; nil leaves them unchanged.
-	rewrite rewriter
-	// prepare is called once the inputs have been found and counted and dir, the output directory,
-	// is locked and empty, before the records are read. It may change the verb. It may be nil.
-	prepare func(ctx context.Context, in *inputs, dir *setdir.Dir) error
-	// advice returns a sentence to note about the inputs, based on their manifests; none if it is
-	// empty. It may be nil.
-	advice func(in *inputs) string
-	// describe makes the final changes to the manifest, whose features describe the records before
-	// rewrite. It may be nil.
-	describe func(m *manifest.Manifest) error
-	// unknown is set if the result depends on a function of the caller's, so that no other run is
-	// known to give the same result.
-	unknown bool
-}
-
-// chooser decides the target of each record. All input records pass through it once, before the
-// first is written.
-type chooser interface {
-	// look examines a record and returns what choose needs to know about it. It is called
-	// concurrently, in any order.
-	look(r *record) (digest.Hash, error)
-	// choose returns the target of the next record. It is called in order: n counts from 0 over the
-	// records of all inputs. split is the record's split in the input; the result is an index into
-	// verb.splits, or into the input's splits if that is nil, or drop.
-	choose(n int64, split int, m digest.Hash) (target int, err error)
-}
-
-// numberChooser is a chooser that needs only the record numbers: look is never called, and the
-// records are not read.
-type numberChooser interface {
-	chooser
-	// begin is called with the total number of records before the first choose.
-	begin(total int64) error
-}
-
-// maxTargets is the maximum number of splits of a verb, not counting groups.
-const maxTargets = 250
-
-// rewriter appends the new payload of a record to dst. It is called concurrently. It must not keep
-// or change r.data.
-type rewriter func(dst []byte, r *record) ([]byte, error)

@@ -32,7 +32,8 @@ func Reshard(ctx context.Context, in []string, out string, o ReshardOptions) (*R
 }
 
 func (o *ReshardOptions) verb() (*verb, error) {
-	v := &verb{name: "reshard", options: map[string]any{}}
+	v := newVerb("reshard")
+	v.options = map[string]any{}
 	switch {
 	case o.SortBy != "" && o.Shuffle:
 		return nil, optionError(optname.ReshardOptionsSortBy, "it excludes %s", optname.ReshardOptionsShuffle)
@@ -62,5 +63,5 @@ func (o *ReshardOptions) verb() (*verb, error) {
 // in the order of the inputs. If lists of label names differ, they are merged and the ids in the
 // records are changed to match; features with the same key must have the same kind.
 func Merge(ctx context.Context, in []string, out string, o Options) (*Report, error) {
-	return reshape(ctx, in, out, &o, &verb{name: "merge"})
+	return reshape(ctx, in, out, &o, newVerb("merge"))
 }

@@ -39,7 +39,7 @@ func (g *grouper) prepare(ctx context.Context, in *inputs, v *verb) error {
 	}
 	g.splits = len(in.splits)
 	g.values = map[digest.Hash]string{}
-	err := in.eachRecord(ctx, in.o.workers(), g.look, func(int64, int, digest.Hash) error { return nil })
+	err := in.eachRecord(ctx, in.Workers, g.look, func(int64, int, digest.Hash) error { return nil })
 	if err != nil {
 		return err
 	}

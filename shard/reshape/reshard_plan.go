@@ -244,27 +244,28 @@ func (p *ReshardPlan) find(shard int) (split int, index int64) {
 	return split, int64(shard - p.before[split])
 }
 
-// run returns a run for one part or shard of the plan. The infos of its targets are not shared.
-func (p *ReshardPlan) run(dir *setdir.Dir) *reshaping {
-	o := &Options{
-		Compression: p.planned.Compression, Seed: p.planned.Seed, Memory: p.memory, MaxRecord: p.planned.MaxRecord, Workers: 1,
+// transfer returns the transfer of one part or shard of the plan. The infos of its targets are not
+// shared.
+func (p *ReshardPlan) transfer(dir *setdir.Dir) *transfer {
+	t := &transfer{dir: dir, name: p.planned.Name, compression: p.planned.Compression, label: p.planned.Label}
+	t.in = &inputs{
+		readOptions: readOptions{Workers: 1, Memory: p.memory, MaxRecord: p.planned.MaxRecord},
+		files:       p.files, splits: p.splits, known: p.planned.Known, described: manifest.Manifest{Labels: p.planned.Labels},
 	}
-	r := &reshaping{o: o, verb: &verb{name: "reshard"}, dir: dir, name: p.planned.Name, label: p.planned.Label}
-	r.in = &inputs{o: o, files: p.files, splits: p.splits, known: p.planned.Known, described: manifest.Manifest{Labels: p.planned.Labels}}
 	for i, split := range p.splits {
-		r.targets = append(r.targets, target{dir: dir, split: split, layout: p.layout[i], infos: make([]manifest.Shard, p.layout[i].shards)})
+		t.targets = append(t.targets, target{dir: dir, split: split, layout: p.layout[i], infos: make([]manifest.Shard, p.layout[i].shards)})
 	}
-	return r
+	return t
 }
 
 // defaultPart is the approximate size of a part in bytes.
 const defaultPart int64 = 256 << 20
 
 // planned divides a surveyed run into parts.
-func (r *reshaping) planned(ctx context.Context, shuffle bool) (*plannedReshard, error) {
+func planned(ctx context.Context, r *reshaping, shuffle bool) (*plannedReshard, error) {
 	p := &plannedReshard{
-		Tool: build.Tool, Request: r.request, Name: r.name, Compression: r.o.compression(), Shuffle: shuffle,
-		Seed: r.o.Seed, MaxRecord: r.o.MaxRecord, Known: r.in.known, Label: r.label,
+		Tool: build.Tool, Request: r.request, Name: r.name, Compression: r.compression, Shuffle: shuffle,
+		Seed: r.o.Seed, MaxRecord: r.in.MaxRecord, Known: r.in.known, Label: r.label,
 	}
 	for _, name := range r.in.described.Labels {
 		p.Labels = append(p.Labels, jsontext.Readable(name))
@@ -287,7 +288,7 @@ func (r *reshaping) planned(ctx context.Context, shuffle bool) (*plannedReshard,
 			file.Remap = 1 + slices.Index(remaps, m)
 		}
 		p.Files = append(p.Files, file)
-		marks, err := f.cutAt(ctx, cmp.Or(r.o.partSize, defaultPart), r.o.MaxRecord)
+		marks, err := cutAt(ctx, f, cmp.Or(r.o.partSize, defaultPart), r.in.MaxRecord)
 		if err != nil {
 			return nil, err
 		}
@@ -305,7 +306,7 @@ func (r *reshaping) planned(ctx context.Context, shuffle bool) (*plannedReshard,
 
 // cutAt returns where to cut a large file into parts of about partSize bytes. If the file was not
 // read to count its records, its frames are walked now.
-func (f *input) cutAt(ctx context.Context, partSize, maxRecord int64) ([]recordcount.FrameMark, error) {
+func cutAt(ctx context.Context, f *input, partSize, maxRecord int64) ([]recordcount.FrameMark, error) {
 	if f.Compression != tfrecord.CompressionNone || f.Size < 2*partSize {
 		return nil, nil
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"sort"
 
 	"github.com/tfrec/tfrec/internal/set/recordscan"
 	"github.com/tfrec/tfrec/internal/store/storage"
@@ -64,12 +63,12 @@ func (p *ReshardPlan) readPart(ctx context.Context, part int, d *partitioner) er
 	if err := p.unchanged(in.File, file); err != nil {
 		return err
 	}
-	r := p.run(nil)
-	r.in.known, r.label = true, "" // features and labels are Write's concern
-	if d.order, err = p.order(ctx, r); err != nil {
+	t := p.transfer(nil)
+	t.in.known, t.label = true, "" // features and labels are Write's concern
+	if d.order, err = p.order(ctx, t); err != nil {
 		return err
 	}
-	s := r.in.stream()
+	s := t.in.stream()
 	defer s.close()
 	behind := in.First + in.Records
 	give := func(b *block) error {
@@ -77,7 +76,7 @@ func (p *ReshardPlan) readPart(ctx context.Context, part int, d *partitioner) er
 		if b.first+int64(len(b.sizes)) > behind {
 			return nil // beyond the expected records; counted for the error below
 		}
-		if err := r.work(ctx, b); err != nil {
+		if err := t.work(ctx, b); err != nil {
 			return err
 		}
 		return d.block(b, f.split, in.Number-in.First+b.first)
@@ -86,7 +85,7 @@ func (p *ReshardPlan) readPart(ctx context.Context, part int, d *partitioner) er
 	if f.Compression == tfrecord.CompressionNone {
 		records, err = s.plain(ctx, stretch{file: f, first: in.First, from: in.From, to: in.To}, file, give)
 	} else {
-		o := tfrecord.ReaderOptions{Name: f.Path, MaxRecord: r.o.MaxRecord, Compression: f.Compression}
+		o := tfrecord.ReaderOptions{Name: f.Path, MaxRecord: t.in.MaxRecord, Compression: f.Compression}
 		records, err = s.compressed(ctx, f, tfrecord.NewReader(file, o), give)
 	}
 	switch {
@@ -125,12 +124,12 @@ func changedInput(path string) error {
 }
 
 // order returns the order of the records in each split.
-func (p *ReshardPlan) order(ctx context.Context, r *reshaping) (ordering, error) {
+func (p *ReshardPlan) order(ctx context.Context, t *transfer) (ordering, error) {
 	if !p.planned.Shuffle {
 		return unchanged{}, nil
 	}
 	s := &shuffled{seed: p.planned.Seed}
-	return s, s.begin(ctx, r, 0)
+	return s, s.begin(ctx, t.assignment(), 0)
 }
 
 // partitioner groups records by the shards that they belong to. A batch is the number of its
@@ -207,12 +206,4 @@ func (d *partitioner) flush() error {
 		}
 	}
 	return nil
-}
-
-// shardOf returns the shard that contains a position.
-func (l layout) shardOf(place int64) int64 {
-	if l.each > 0 {
-		return place / l.each
-	}
-	return int64(sort.Search(int(l.shards), func(k int) bool { return l.start(int64(k)+1) > place }))
 }

@@ -8,7 +8,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/set/features"
 	"github.com/tfrec/tfrec/internal/set/setdir"
@@ -39,23 +38,12 @@ type ReshardRun struct {
 	began time.Time
 }
 
-// PlanReshard plans a Reshard and prepares the output directory for it: it counts the inputs,
-// checks them against their manifests, and returns the errors that Reshard would. Shards finished
-// by an earlier run of the same plan are kept; what any other run left is removed. SortBy and
-// GroupBy are not supported.
-func PlanReshard(ctx context.Context, in []string, out string, o ReshardOptions) (*ReshardRun, error) {
-	switch {
-	case o.SortBy != "":
-		return nil, optionError(optname.ReshardOptionsSortBy, "only one machine can do it: %s", optname.ReshapeReshard.With(optname.ReshardOptionsSortBy))
-	case o.GroupBy != "":
-		return nil, optionError(optname.ReshardOptionsGroupBy, "only one machine can do it: %s", optname.ReshapeReshard.With(optname.ReshardOptionsGroupBy))
-	}
-	v, err := o.verb()
-	if err != nil {
-		return nil, err
-	}
+// planRun plans a run of a verb that keeps or shuffles the order of all records, and prepares the
+// output directory for it.
+func planRun(ctx context.Context, in []string, out string, o *Options, v *verb, shuffle bool) (*ReshardRun, error) {
 	run := &ReshardRun{began: time.Now()}
-	if run.r, err = openReshaping(ctx, in, out, &o.Options, v); err != nil {
+	var err error
+	if run.r, err = openReshaping(ctx, in, out, o, v); err != nil {
 		return nil, err
 	}
 	if run.r.report.Status == upToDate {
@@ -66,7 +54,7 @@ func PlanReshard(ctx context.Context, in []string, out string, o ReshardOptions)
 			return nil, err
 		}
 	}
-	if err := run.prepare(ctx, out, o.Shuffle); err != nil {
+	if err := run.prepare(ctx, out, shuffle); err != nil {
 		return nil, errors.Join(err, run.close())
 	}
 	return run, nil
@@ -80,11 +68,11 @@ func (run *ReshardRun) prepare(ctx context.Context, out string, shuffle bool) er
 		return err
 	}
 	r.prepare()
-	planned, err := r.planned(ctx, shuffle)
+	parts, err := planned(ctx, r, shuffle)
 	if err != nil {
 		return err
 	}
-	plan, err := json.Marshal(planned)
+	plan, err := json.Marshal(parts)
 	if err != nil {
 		return fmt.Errorf("plan: %w", err)
 	}
@@ -109,7 +97,7 @@ func (run *ReshardRun) prepare(ctx context.Context, out string, shuffle bool) er
 		return err
 	}
 	run.use(dir)
-	run.plan = &ReshardPlan{out: out, id: r.planID, memory: r.o.memory(), planned: *planned}
+	run.plan = &ReshardPlan{out: out, id: r.planID, memory: r.in.Memory, planned: *parts}
 	here, err := os.Getwd()
 	if err == nil {
 		err = run.plan.complete(here)

@@ -10,8 +10,6 @@ import (
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/set/recordcount"
 	"github.com/tfrec/tfrec/internal/set/setdir"
-	"github.com/tfrec/tfrec/internal/set/spill"
-	"github.com/tfrec/tfrec/internal/store/osfile"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -50,19 +48,19 @@ func (p *ReshardPlan) writeShard(ctx context.Context, shard int, batches iter.Se
 		return keptShard(done), nil
 	}
 	g := p.newCollector(dir, shard)
-	defer g.spill.Close()
+	defer g.close()
 	for batch, err := range batches {
 		if err == nil {
 			err = context.Cause(ctx)
 		}
 		if err == nil {
-			err = g.add(ctx, batch)
+			err = g.addBatch(ctx, batch)
 		}
 		if err != nil {
 			return ReshardCounts{}, err
 		}
 	}
-	if want := g.at.behind - g.at.start; g.records != want {
+	if want := g.behind - g.start; g.records != want {
 		return ReshardCounts{}, fmt.Errorf("%s: got %d of its %s: the others were lost between Read and Write", g.file, g.records, plural.Of(want, "record"))
 	}
 	var counts ReshardCounts
@@ -73,7 +71,7 @@ func (p *ReshardPlan) writeShard(ctx context.Context, shard int, batches iter.Se
 			counts = keptShard(done)
 			return nil
 		}
-		done, err := g.write(ctx)
+		done, err := g.finish(ctx)
 		if err == nil {
 			counts = ReshardCounts{Records: done.Records, Bytes: done.Bytes}
 		}
@@ -134,39 +132,32 @@ func keptShard(done *setdir.Done) ReshardCounts {
 	return ReshardCounts{Records: done.Records, Bytes: done.Bytes, Kept: true}
 }
 
-// collector collects the records of a shard in buckets.
+// collector collects the records of a shard from batches.
 type collector struct {
-	*arrangement
-	plan    *ReshardPlan
-	file    string
-	at      shardAt
-	source  *input // reported as the origin of the records
-	seen    []uint64
-	records int64
+	*oneShard
+	plan          *ReshardPlan
+	run           *transfer
+	file          string
+	source        *input // reported as the origin of the records
+	start, behind int64  // of the shard's records, in their split
+	seen          []uint64
+	records       int64
 }
 
 func (p *ReshardPlan) newCollector(dir *setdir.Dir, number int) *collector {
 	split, index := p.find(number)
-	a := &arrangement{reshaping: p.run(dir), order: unchanged{}, base: p.base}
-	g := &collector{arrangement: a, plan: p, file: p.ShardFile(number), at: a.shardAt(split, index)}
+	t, layout := p.transfer(dir), p.layout[split]
+	g := &collector{
+		oneShard: t.newOneShard(split, index), plan: p, run: t, file: p.ShardFile(number),
+		start: layout.start(index), behind: layout.start(index + 1),
+	}
 	g.source = &input{Counted: recordcount.Counted{Source: shard.Source{Path: g.file}}, split: split}
-	records := g.at.behind - g.at.start
-	g.seen = make([]uint64, (records+63)/64)
-	memory := a.o.memory()
-	bucket := max(memory/32, leastBucket)
-	size := int64(float64(a.in.unpacked()) * float64(records) / float64(max(p.base[len(p.base)-1], 1)))
-	a.number = int(max(min((size+bucket-1)/bucket+1, memory/4/spill.LeastBlock, records), 1))
-	a.places = placeShards([]shardAt{g.at}, max(records/int64(a.number), 1))
-	a.number = a.places.buckets()
-	a.spill = spill.New(a.number, a.number, memory*3/8, func() (spill.File, error) {
-		f, err := dir.TempFile("order")
-		return osfile.NewFile(dir.Context(), f), err
-	})
+	g.seen = make([]uint64, (g.behind-g.start+63)/64)
 	return g
 }
 
-// add adds the records of a batch to their buckets.
-func (g *collector) add(ctx context.Context, batch []byte) error {
+// addBatch adds the records of a batch.
+func (g *collector) addBatch(ctx context.Context, batch []byte) error {
 	n, size := binary.Uvarint(batch)
 	// A record takes at least one byte for its position, and its framing.
 	if size <= 0 || n > uint64(len(batch))/(1+tfrecord.Overhead) {
@@ -174,12 +165,11 @@ func (g *collector) add(ctx context.Context, batch []byte) error {
 	}
 	b := &block{file: g.source, checked: true, sizes: make([]int, n), places: make([]int64, n)}
 	b.data = batch[size:]
-	base := g.base[g.source.split]
 	for i := range b.places {
 		place, size := binary.Uvarint(b.data)
-		at := base + int64(place) - g.at.start
+		at := int64(place) - g.start
 		switch {
-		case size <= 0 || at < 0 || at >= g.at.behind-g.at.start:
+		case size <= 0 || at < 0 || at >= g.behind-g.start:
 			return g.strange("a record does not belong to the shard")
 		case g.seen[at/64]>>(at%64)&1 != 0:
 			return fmt.Errorf("%s: record %d came twice: it was repeated between Read and Write", g.file, at)
@@ -188,7 +178,7 @@ func (g *collector) add(ctx context.Context, batch []byte) error {
 		b.places[i], b.data = int64(place), b.data[size:]
 	}
 	g.records += int64(n)
-	framing := tfrecord.Framing{MaxRecord: g.o.MaxRecord}
+	framing := tfrecord.Framing{MaxRecord: g.run.in.MaxRecord}
 	at := 0
 	for i := range b.sizes {
 		frame, v := framing.Check(b.data[at:])
@@ -201,32 +191,29 @@ func (g *collector) add(ctx context.Context, batch []byte) error {
 	if at < len(b.data) {
 		return g.strange("it has data after its records")
 	}
-	if err := g.work(ctx, b); err != nil {
-		return err
-	}
-	return g.spread(ctx, b)
+	return g.add(ctx, b)
 }
 
 func (g *collector) strange(what string) error {
 	return fmt.Errorf("%s: a batch of records was changed between Read and Write: %s", g.file, what)
 }
 
-// write writes the shard and records that it is finished.
-func (g *collector) write(ctx context.Context) (*setdir.Done, error) {
-	w := g.newPlacedWriter(1)
-	if err := w.wait(w.lot(ctx, &g.places.lots[0])); err != nil {
+// finish writes the shard and records that it is finished.
+func (g *collector) finish(ctx context.Context) (*setdir.Done, error) {
+	info, err := g.write(ctx)
+	if err != nil {
 		return nil, err
 	}
-	if err := g.dir.SyncNames(); err != nil {
+	if err := g.run.dir.SyncNames(); err != nil {
 		return nil, err
 	}
-	done := &setdir.Done{Shard: g.targets[g.at.target].infos[g.at.shard], Plan: g.plan.id, Samples: g.records}
-	if !g.in.known {
-		seen, err := json.Marshal(g.scans.Total())
+	done := &setdir.Done{Shard: info, Plan: g.plan.id, Samples: g.records}
+	if !g.run.in.known {
+		seen, err := json.Marshal(g.run.scans.Total())
 		if err != nil {
 			return nil, err
 		}
 		done.Seen = seen
 	}
-	return done, g.dir.PutDone(done)
+	return done, g.run.dir.PutDone(done)
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/optname"
-	"github.com/tfrec/tfrec/internal/set/features"
 	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/internal/set/shares"
 	"github.com/tfrec/tfrec/internal/store/storage"
@@ -61,7 +60,7 @@ func openReshaping(ctx context.Context, in []string, out string, o *Options, v *
 	if o.Overwrite && storage.Remote(out) {
 		return nil, fmt.Errorf("%s: a set in an object store cannot be replaced in one step: write to a new directory, and remove the old set", out)
 	}
-	inputs, err := openInputs(ctx, in, o)
+	inputs, err := openInputs(ctx, in, reading(o))
 	if err != nil {
 		return nil, err
 	}
@@ -71,11 +70,14 @@ func openReshaping(ctx context.Context, in []string, out string, o *Options, v *
 	if err := mustBeApart(ctx, in, inputs, out); err != nil {
 		return nil, err
 	}
-	r := &reshaping{o: o, verb: v, in: inputs, report: Report{Status: "written", Splits: map[string]shard.SplitSummary{}}}
+	r := &reshaping{
+		transfer: transfer{in: inputs, compression: o.compression(), maxOpen: o.maxOpen},
+		o:        o, verb: v, report: Report{Status: "written", Splits: map[string]shard.SplitSummary{}},
+	}
 	if r.name, err = o.datasetName(inputs, out); err != nil {
 		return nil, err
 	}
-	if r.request, err = inputs.request(ctx, o, v, r.name); err != nil {
+	if r.request, err = newRequest(ctx, inputs, o, v, r.name); err != nil {
 		return nil, err
 	}
 	change, err := setdir.Settle(ctx, storage.Parse(out))
@@ -89,7 +91,7 @@ func openReshaping(ctx context.Context, in []string, out string, o *Options, v *
 		r.old, err = oldFilesOf(ctx, setdir.View(ctx, out))
 		return r, err
 	}
-	report, err := again(ctx, out, &r.request)
+	report, err := again(ctx, out, &r.request, v)
 	if report != nil {
 		r.report = *report
 	}
@@ -98,35 +100,16 @@ func openReshaping(ctx context.Context, in []string, out string, o *Options, v *
 
 // reshaping is one run of a verb.
 type reshaping struct {
+	transfer
 	o       *Options
 	verb    *verb
-	in      *inputs
-	dir     *setdir.Dir
-	name    string // of the dataset
 	request request
 	old     []string      // files of the set to be replaced; nil if there is none
 	sets    []finishedSet // finished, or about to be
 	options map[string]json.RawMessage
-	targets []target
-	log     *targetLog // nil if each record stays in its split
-	files   []string   // that may be written, relative to the directory
-	planID  string     // ID of the ReshardPlan; empty without one
-	label   string     // key of the feature by which labels are counted; empty without one
-	scans   features.Scanners
+	files   []string // that may be written, relative to the directory
+	planID  string   // ID of the ReshardPlan; empty without one
 	report  Report
-}
-
-// target is a split of a set to be made.
-type target struct {
-	dir   *setdir.Dir
-	sub   string // dir in the output directory, with a trailing slash; or empty
-	split string
-	layout
-	infos []manifest.Shard // of its finished shards
-}
-
-func (t *target) shardName(dataset string, number int64) string {
-	return shard.Name{Dataset: dataset, Split: t.split, Index: int(number), Count: int(t.shards)}.String()
 }
 
 func (r *reshaping) note(format string, args ...any) {
@@ -149,7 +132,7 @@ func (r *reshaping) run(ctx context.Context) error {
 	if err := r.announce(); err != nil {
 		return err
 	}
-	if err := r.write(ctx); err != nil {
+	if err := r.transfer.write(ctx); err != nil {
 		return err
 	}
 	if err := r.in.checkUnchanged(ctx); err != nil {
@@ -170,7 +153,7 @@ func (r *reshaping) survey(ctx context.Context) error {
 	if r.report.RecordsIn == 0 {
 		return fmt.Errorf("%w: the inputs hold no records", shard.ErrNoRecords)
 	}
-	if err := r.checkSchemas(ctx); err != nil {
+	if err := r.in.checkSchemas(ctx, r.o.Union, r.note); err != nil {
 		return err
 	}
 	if r.verb.prepare != nil {
@@ -183,6 +166,7 @@ func (r *reshaping) survey(ctx context.Context) error {
 			r.note("%s", sentence)
 		}
 	}
+	r.order, r.rewrite = r.verb.order, r.verb.rewrite // which prepare may have changed
 	return r.plan(ctx)
 }
 
@@ -211,7 +195,7 @@ func (r *reshaping) plan(ctx context.Context) error {
 	records, bytes := r.in.bySplit, make([]int64, len(r.targets))
 	if r.verb.chooser != nil {
 		var err error
-		if r.log, records, bytes, err = r.in.choose(ctx, r.verb.chooser, len(r.targets), r.dir); err != nil {
+		if r.log, records, bytes, err = choose(ctx, r.in, r.verb.chooser, len(r.targets), r.dir); err != nil {
 			return err
 		}
 	} else {
@@ -242,7 +226,7 @@ func (r *reshaping) plan(ctx context.Context) error {
 
 // nameFiles lists all files that the run may write.
 func (r *reshaping) nameFiles() error {
-	plain := r.o.compression() == tfrecord.CompressionNone
+	plain := r.compression == tfrecord.CompressionNone
 	subs := map[string]bool{}
 	for i := range r.targets {
 		t := &r.targets[i]

@@ -23,7 +23,8 @@ type SampleOptions struct {
 // Sample makes a new set in the directory out from a random sample of the records of all splits, in
 // order. The sample is determined by Seed; all samples of the same size are equally likely.
 func Sample(ctx context.Context, in []string, out string, o SampleOptions) (*Report, error) {
-	v := &verb{name: "sample", chooser: newSampler(&o)}
+	v := newVerb("sample")
+	v.chooser = newSampler(&o)
 	switch {
 	case o.Count < 0:
 		return nil, optionError(optname.SampleOptionsCount, "%d is negative", o.Count)

@@ -41,7 +41,7 @@ func (in *inputs) eachBlock(ctx context.Context, workers int, look func(*record)
 	return par.Map(ctx, workers, 2*workers+2,
 		func(ctx context.Context, give func(*block) error) error { return s.each(ctx, nil, give) },
 		func(ctx context.Context, b *block) error {
-			if err := b.check(ctx, in.o.MaxRecord); err != nil {
+			if err := b.check(ctx, in.MaxRecord); err != nil {
 				return err
 			}
 			err := b.eachRecord(ctx, func(_ int, r *record) error {
@@ -69,14 +69,14 @@ func (in *inputs) eachBlock(ctx context.Context, workers int, look func(*record)
 
 // plan tells Progress that all records will be processed once more.
 func (in *inputs) plan() {
-	if p := in.o.Progress; p != nil {
+	if p := in.Progress; p != nil {
 		p.Planned.Add(in.records())
 	}
 }
 
 // done tells Progress that the records of a block have been processed.
 func (in *inputs) done(b *block) {
-	if p := in.o.Progress; p != nil {
+	if p := in.Progress; p != nil {
 		p.Done.Add(int64(len(b.sizes)))
 		p.Bytes.Add(int64(len(b.data)))
 	}

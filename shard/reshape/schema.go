@@ -29,22 +29,21 @@ type schema struct {
 	kinds map[string]string
 }
 
-// checkSchemas returns an error if the inputs have no common schema, unless Options.Union is set: if
-// a feature is in each record of an input, and in no record of another, or is of different kinds. A
-// file without a manifest says little of the features that others in its directory have: these must
+// checkSchemas returns an error if the inputs have no common schema, unless union is set: if a feature
+// is in each record of an input, and in no record of another, or is of different kinds. A file without a manifest says little of the features that others in its directory have: these must
 // only have one in common. It notes the features that some inputs do not have.
-func (r *reshaping) checkSchemas(ctx context.Context) error {
-	schemas, err := r.in.schemas(ctx)
+func (in *inputs) checkSchemas(ctx context.Context, union bool, note func(format string, args ...any)) error {
+	schemas, err := in.schemas(ctx)
 	if err != nil || len(schemas) < 2 {
 		return err
 	}
-	if !r.o.Union {
+	if !union {
 		if err := unlike(schemas); err != nil {
 			return err
 		}
 	}
-	if missing := missingSomewhere(schemas, r.o.Union); len(missing) > 0 {
-		r.note("some inputs do not have %s %s: these are optional in the new set",
+	if missing := missingSomewhere(schemas, union); len(missing) > 0 {
+		note("some inputs do not have %s %s: these are optional in the new set",
 			plural.Noun(len(missing), "feature"), plural.Quoted(missing, maxKeysListed))
 	}
 	return nil
@@ -180,10 +179,10 @@ func (in *inputs) schemas(ctx context.Context) ([]*schema, error) {
 	}
 	seen := make([]*schema, len(files))
 	g, reading := errgroup.WithContext(ctx)
-	g.SetLimit(in.o.workers())
+	g.SetLimit(in.Workers)
 	for i, f := range files {
 		g.Go(func() (err error) {
-			seen[i], err = seenSchema(reading, f, in.o.MaxRecord)
+			seen[i], err = seenSchema(reading, f, in.MaxRecord)
 			return err
 		})
 	}

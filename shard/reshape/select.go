@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/internal/optname"
-	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
@@ -66,6 +65,11 @@ func (n RenameFeature) rename(key string) string {
 	return strings.Replace(n.To, "*", key[len(before):len(key)-len(behind)], 1)
 }
 
+// keyArguments are the arguments with the keys, by the option that records them.
+var keyArguments = map[string]optname.Name{
+	"select": optname.SelectFeaturesKeys, "drop": optname.DropFeaturesKeys, "rename": optname.RenameFeaturesKeys,
+}
+
 // reshapeFeatures rewrites all records by a rule for feature keys. Each of keys must match some
 // feature.
 func reshapeFeatures(ctx context.Context, in []string, out string, o *Options, how string, options, keys []string, rule func(string) (string, bool)) (*Report, error) {
@@ -74,7 +78,8 @@ func reshapeFeatures(ctx context.Context, in []string, out string, o *Options, h
 		return nil, optionError(argument, "want keys of features, such as image/encoded or 'image/*'")
 	}
 	splice := newSplicers(rule)
-	v := &verb{name: "features", options: map[string]any{how: options}, rewrite: spliced(splice)}
+	v := newVerb("features")
+	v.options, v.rewrite = map[string]any{how: options}, spliced(splice)
 	v.prepare = func(ctx context.Context, in *inputs, _ *setdir.Dir) error {
 		features, err := in.features(ctx)
 		if err != nil {
@@ -93,7 +98,7 @@ func reshapeFeatures(ctx context.Context, in []string, out string, o *Options, h
 }
 
 // spliced returns a rewriter that splices records.
-func spliced(s *splicers) rewriter {
+func spliced(s *splicers) func(dst []byte, r *record) ([]byte, error) {
 	return func(dst []byte, r *record) ([]byte, error) {
 		dst, err := s.append(dst, r.data)
 		switch {
@@ -149,18 +154,6 @@ func describeRuled(m *manifest.Manifest, argument optname.Name, rule func(string
 	}
 	return nil
 }
-
-// unknownFeature returns the error for an option that names a feature that no record has.
-func unknownFeature(field optname.Name, key string, features []manifest.Feature) error {
-	keys := make([]string, len(features))
-	for i, f := range features {
-		keys[i] = f.Key
-	}
-	return optionError(field, "no feature %q; there are %s", key, plural.Quoted(keys, maxKeysListed))
-}
-
-// maxKeysListed is the maximum number of keys listed in an error.
-const maxKeysListed = 20
 
 func matchesAny(patterns []string, key string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool { return matchesKey(p, key) })

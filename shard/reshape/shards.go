@@ -11,20 +11,20 @@ import (
 // openShard is a shard of a new set that is being written.
 type openShard struct {
 	*setdir.Writer
-	r      *reshaping
-	target int
-	shard  int64
-	labels map[int64]int64 // nil when there are too many to count
+	transfer *transfer
+	target   int
+	shard    int64
+	labels   map[int64]int64 // nil when there are too many to count
 }
 
 // openShard starts a shard, which may be written in parallel with others.
-func (r *reshaping) openShard(t int, number int64) (*openShard, error) {
-	target := &r.targets[t]
-	w, err := target.dir.CreatePart(target.shardName(r.name, number), setdir.WriterOptions{Compression: r.o.compression()})
+func (t *transfer) openShard(target int, number int64) (*openShard, error) {
+	to := &t.targets[target]
+	w, err := to.dir.CreatePart(to.shardName(t.name, number), setdir.WriterOptions{Compression: t.compression})
 	if err != nil {
 		return nil, err
 	}
-	return &openShard{Writer: w, r: r, target: t, shard: number, labels: map[int64]int64{}}, nil
+	return &openShard{Writer: w, transfer: t, target: target, shard: number, labels: map[int64]int64{}}, nil
 }
 
 // add writes the records of a block from first up to, not including, behind, whose frames are
@@ -49,7 +49,7 @@ func (o *openShard) count(b *block, first, behind int) {
 				o.labels[id]++
 			}
 		}
-		if len(o.labels) > len(o.r.in.described.Labels)+labels.MaxIDs {
+		if len(o.labels) > len(o.transfer.in.described.Labels)+labels.MaxIDs {
 			o.labels = nil
 		}
 	}
@@ -61,8 +61,8 @@ func (o *openShard) commit() error {
 	if err != nil {
 		return err
 	}
-	info.Labels = labels.CountsByName(o.labels, o.r.in.described.Labels)
-	o.r.targets[o.target].infos[o.shard] = info
+	info.Labels = labels.CountsByName(o.labels, o.transfer.in.described.Labels)
+	o.transfer.targets[o.target].infos[o.shard] = info
 	return nil
 }
 

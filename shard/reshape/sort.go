@@ -40,20 +40,20 @@ func newCutPoint(key []byte, r *record) cutPoint {
 }
 
 // begin samples the records to find the cuts.
-func (s *sorted) begin(ctx context.Context, r *reshaping, buckets int) error {
+func (s *sorted) begin(ctx context.Context, a assignment, buckets int) error {
 	s.points = []cutPoint{}
 	if buckets <= 1 {
 		return nil
 	}
-	sample, ok, err := s.probe(ctx, r, buckets)
+	sample, ok, err := s.probe(ctx, a, buckets)
 	if err == nil && !ok {
-		sample, err = s.sampleAll(ctx, r, buckets)
+		sample, err = s.sampleAll(ctx, a, buckets)
 	}
 	if err != nil {
 		return err
 	}
-	slices.SortFunc(sample, func(a, b cutPoint) int {
-		return cmp.Or(bytes.Compare(a.key, b.key), cmp.Compare(a.number, b.number))
+	slices.SortFunc(sample, func(x, y cutPoint) int {
+		return cmp.Or(bytes.Compare(x.key, y.key), cmp.Compare(x.number, y.number))
 	})
 	for i := 1; i < buckets; i++ {
 		if at := i * len(sample) / buckets; at > 0 {
@@ -64,26 +64,26 @@ func (s *sorted) begin(ctx context.Context, r *reshaping, buckets int) error {
 }
 
 // sampleAll reads all records to sample some.
-func (s *sorted) sampleAll(ctx context.Context, r *reshaping, buckets int) (sample []cutPoint, err error) {
-	share := float64(buckets*sampledPerBucket) / float64(r.in.records())
+func (s *sorted) sampleAll(ctx context.Context, a assignment, buckets int) (sample []cutPoint, err error) {
+	share := float64(buckets*sampledPerBucket) / float64(a.in.records())
 	least := uint64(math.MaxUint64)
 	if share < 1 {
 		least = uint64(share * (1 << 63) * 2)
 	}
-	workers := r.o.workers()
-	in := r.in.stream()
+	workers := a.in.Workers
+	in := a.in.stream()
 	defer in.close()
-	r.in.plan()
+	a.in.plan()
 	type sampled struct {
 		*block
 		points []cutPoint
 	}
 	err = par.Map(ctx, workers, 2*workers+2,
 		func(ctx context.Context, give func(*sampled) error) error {
-			return r.deal(ctx, in, nil, func(b *block) error { return give(&sampled{block: b}) })
+			return a.log.deal(ctx, in, nil, func(b *block) error { return give(&sampled{block: b}) })
 		},
 		func(ctx context.Context, b *sampled) error {
-			if err := b.check(ctx, r.o.MaxRecord); err != nil {
+			if err := b.check(ctx, a.in.MaxRecord); err != nil {
 				return err
 			}
 			return b.eachRecord(ctx, func(i int, rec *record) error {
@@ -97,12 +97,12 @@ func (s *sorted) sampleAll(ctx context.Context, r *reshaping, buckets int) (samp
 		},
 		func(b *sampled) error {
 			sample = append(sample, b.points...)
-			r.in.done(b.block)
+			a.in.done(b.block)
 			in.put(b.block)
 			return nil
 		})
-	if err == nil && r.log != nil { // it will be read again
-		err = r.log.flush()
+	if err == nil && a.log != nil { // it will be read again
+		err = a.log.flush()
 	}
 	return sample, err
 }

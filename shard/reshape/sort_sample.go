@@ -26,24 +26,24 @@ const (
 // probe samples a few records at each of the marks that counting left in the files, instead of
 // reading all of them. It returns false for too few marks, or records at them. It leaves out
 // unreadable records, which are reported when all are read.
-func (s *sorted) probe(ctx context.Context, r *reshaping, buckets int) (sample []cutPoint, ok bool, err error) {
+func (s *sorted) probe(ctx context.Context, a assignment, buckets int) (sample []cutPoint, ok bool, err error) {
 	marks := 0
-	for _, f := range r.in.files {
+	for _, f := range a.in.files {
 		if f.Compression != tfrecord.CompressionNone || f.Size > 0 && len(f.Marks) == 0 || storage.Remote(f.Path) {
 			return nil, false, nil
 		}
 		marks += len(f.Marks)
 	}
-	if r.log != nil || marks < leastProbes*buckets || r.in.unpacked()/r.in.records() > maxProbed {
+	if a.log != nil || marks < leastProbes*buckets || a.in.unpacked()/a.in.records() > maxProbed {
 		return nil, false, nil
 	}
 	each := (buckets*sampledPerBucket + marks - 1) / marks
 	var mu sync.Mutex
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(r.o.workers())
-	for _, f := range r.in.files {
+	g.SetLimit(a.in.Workers)
+	for _, f := range a.in.files {
 		g.Go(func() error {
-			points, err := s.probeFile(ctx, r, f, each)
+			points, err := s.probeFile(ctx, a, f, each)
 			mu.Lock()
 			defer mu.Unlock()
 			sample = append(sample, points...)
@@ -55,14 +55,14 @@ func (s *sorted) probe(ctx context.Context, r *reshaping, buckets int) (sample [
 }
 
 // probeFile samples up to each records at each mark of a file.
-func (s *sorted) probeFile(ctx context.Context, r *reshaping, f *input, each int) (points []cutPoint, err error) {
+func (s *sorted) probeFile(ctx context.Context, a assignment, f *input, each int) (points []cutPoint, err error) {
 	opened, err := storage.Open(ctx, f.Path)
 	if err != nil {
 		return nil, err
 	}
 	defer opened.Close()
 	file := osfile.NewReader(ctx, opened)
-	framing := tfrecord.Framing{MaxRecord: r.o.MaxRecord}
+	framing := tfrecord.Framing{MaxRecord: a.in.MaxRecord}
 	window := make([]byte, maxProbe)
 	for _, mark := range f.Marks {
 		if err := ctx.Err(); err != nil {

@@ -15,13 +15,11 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// stretch is a range of records of one uncompressed file.
-type stretch struct {
-	file     *input
-	first    int64 // number in the file of its first record
-	records  int64 // if the range ends before the file does
-	from, to int64 // byte range of its frames
-	indexed  bool  // the end comes from an index
+// span is a stretch of which a shard consists.
+type span struct {
+	stretch
+	records int64 // if the stretch ends before the file does
+	indexed bool  // the end comes from an index
 }
 
 // shardOfSpans is a shard whose records are consecutive in the inputs.
@@ -29,53 +27,53 @@ type shardOfSpans struct {
 	target  int
 	shard   int64
 	records int64
-	spans   []stretch
+	spans   []span
 	err     error // the fault of the inputs after the spans
 }
 
 // contiguous reports whether every shard consists of consecutive records of files that support
 // random access, so that shards can be written in parallel, and there are enough shards for that.
-func (r *reshaping) contiguous() bool {
-	if r.verb.order != nil || r.log != nil {
+func (t *transfer) contiguous() bool {
+	if t.order != nil || t.log != nil {
 		return false
 	}
-	for _, f := range r.in.files {
+	for _, f := range t.in.files {
 		if f.Compression != tfrecord.CompressionNone {
 			return false
 		}
 	}
 	var shards int64
-	for i := range r.targets {
-		shards += r.targets[i].shards
+	for i := range t.targets {
+		shards += t.targets[i].shards
 	}
-	return shards >= int64(min(r.o.workers(), 2))
+	return shards >= int64(min(t.in.Workers, 2))
 }
 
 // copySpans writes the shards, one per worker in parallel: each is read, checked, hashed and
 // written by one goroutine, in blocks that stay in its processor's cache. In shards of a set, the
 // index has the offsets at which new shards begin. In other files, a walk over the frame headers, a
 // few shards ahead, finds them, so that its reads are still cached when the data is read again.
-func (r *reshaping) copySpans(ctx context.Context) error {
-	s := r.in.stream()
+func (t *transfer) copySpans(ctx context.Context) error {
+	s := t.in.stream()
 	s.checks = true
-	r.in.plan()
+	t.in.plan()
 	commits := newCommits()
-	workers := r.o.workers()
-	err := par.Map(ctx, workers, workers, r.cutSpans,
-		func(ctx context.Context, j *shardOfSpans) error { return r.copyShard(ctx, s, commits, j) },
+	workers := t.in.Workers
+	err := par.Map(ctx, workers, workers, t.cutSpans,
+		func(ctx context.Context, j *shardOfSpans) error { return t.copyShard(ctx, s, commits, j) },
 		func(*shardOfSpans) error { return nil })
 	return commits.wait(err)
 }
 
 // copyShard writes one shard.
-func (r *reshaping) copyShard(ctx context.Context, s *stream, commits *commits, j *shardOfSpans) error {
-	w, err := r.openShard(j.target, j.shard)
+func (t *transfer) copyShard(ctx context.Context, s *stream, commits *commits, j *shardOfSpans) error {
+	w, err := t.openShard(j.target, j.shard)
 	if err != nil {
 		return err
 	}
 	for _, sp := range j.spans {
 		if err == nil {
-			err = r.copySpan(ctx, s, w, sp)
+			err = t.copySpan(ctx, s, w, sp)
 		}
 	}
 	if err == nil {
@@ -88,19 +86,19 @@ func (r *reshaping) copyShard(ctx context.Context, s *stream, commits *commits, 
 	return commits.add(ctx, w)
 }
 
-// copySpan writes the records of a stretch.
-func (r *reshaping) copySpan(ctx context.Context, s *stream, w *openShard, sp stretch) error {
+// copySpan writes the records of a span.
+func (t *transfer) copySpan(ctx context.Context, s *stream, w *openShard, sp span) error {
 	file, err := recordscan.Open(ctx, sp.file.Path)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	records, err := s.plain(ctx, sp, file, func(b *block) error {
+	records, err := s.plain(ctx, sp.stretch, file, func(b *block) error {
 		if b.first+int64(len(b.sizes)) > sp.file.Records {
 			s.put(b)
 			return nil // beyond the expected records; counted for the error below
 		}
-		return r.workInto(ctx, s, b, w)
+		return t.workInto(ctx, s, b, w)
 	})
 	cut := sp.to < sp.file.Size
 	switch {
@@ -114,8 +112,8 @@ func (r *reshaping) copySpan(ctx context.Context, s *stream, w *openShard, sp st
 	return shard.Damaged(sp.file.checkRead(sp.first + records))
 }
 
-// misplaced returns the error for a stretch that does not end before the record that it should.
-func (sp *stretch) misplaced() error {
+// misplaced returns the error for a span that does not end before the record that it should.
+func (sp *span) misplaced() error {
 	where := fmt.Sprintf("record %d does not begin at byte %d", sp.first+sp.records, sp.to)
 	if !sp.indexed {
 		return fmt.Errorf("%s %w: %s", sp.file.Path, errChanged, where)
@@ -124,12 +122,12 @@ func (sp *stretch) misplaced() error {
 }
 
 // workInto prepares a block, writes it to a shard and returns it to the stream.
-func (r *reshaping) workInto(ctx context.Context, s *stream, b *block, w *openShard) error {
-	if err := r.work(ctx, b); err != nil {
+func (t *transfer) workInto(ctx context.Context, s *stream, b *block, w *openShard) error {
+	if err := t.work(ctx, b); err != nil {
 		s.put(b)
 		return err
 	}
-	r.in.done(b)
+	t.in.done(b)
 	if b.large() { // a large record: nothing must be left of it when the next one is read
 		defer s.put(b)
 		return w.add(b, 0, len(b.sizes), b.data)
@@ -138,18 +136,18 @@ func (r *reshaping) workInto(ctx context.Context, s *stream, b *block, w *openSh
 }
 
 // cutSpans gives the shards of all targets in order.
-func (r *reshaping) cutSpans(ctx context.Context, give func(*shardOfSpans) error) error {
-	for t := range r.targets {
+func (t *transfer) cutSpans(ctx context.Context, give func(*shardOfSpans) error) error {
+	for target := range t.targets {
 		var files []*input
-		for _, f := range r.in.files {
-			if f.split == t && f.Records > 0 {
+		for _, f := range t.in.files {
+			if f.split == target && f.Records > 0 {
 				files = append(files, f)
 			}
 		}
-		layout := r.targets[t].layout
-		c := spanCutter{o: r.o, layout: layout, files: files}
+		layout := t.targets[target].layout
+		c := spanCutter{maxRecord: t.in.MaxRecord, layout: layout, files: files}
 		for shard := range layout.shards {
-			j := &shardOfSpans{target: t, shard: shard, records: layout.start(shard+1) - layout.start(shard)}
+			j := &shardOfSpans{target: target, shard: shard, records: layout.start(shard+1) - layout.start(shard)}
 			j.err = c.cut(ctx, j)
 			if err := give(j); err != nil {
 				c.close()
@@ -166,9 +164,9 @@ func (r *reshaping) cutSpans(ctx context.Context, give func(*shardOfSpans) error
 
 // spanCutter divides the records of some files, in order.
 type spanCutter struct {
-	o      *Options
-	layout layout
-	files  []*input // not yet used up; the first may be in part
+	maxRecord int64
+	layout    layout
+	files     []*input // not yet used up; the first may be in part
 	// Of the first file:
 	at      recordcount.FrameMark   // position of its next record
 	marks   []recordcount.FrameMark // once at is after its first record
@@ -181,7 +179,7 @@ type spanCutter struct {
 func (c *spanCutter) cut(ctx context.Context, j *shardOfSpans) error {
 	for left := j.records; left > 0 && len(c.files) > 0; {
 		f := c.files[0]
-		sp := stretch{file: f, first: c.at.Record, from: c.at.Offset, to: f.Size}
+		sp := span{stretch: stretch{file: f, first: c.at.Record, from: c.at.Offset, to: f.Size}}
 		if n := f.Records - c.at.Record; n <= left {
 			j.spans = append(j.spans, sp)
 			left -= n
@@ -223,7 +221,7 @@ func (c *spanCutter) seek(ctx context.Context, f *input, record int64) error {
 		}
 		c.walk = recordcount.FrameWalk{
 			File: storage.Forward(file), Size: f.Size, Window: c.walk.Window, At: c.at,
-			O: tfrecord.ReaderOptions{Name: f.Path, MaxRecord: c.o.MaxRecord, Checksum: tfrecord.ChecksumLength},
+			O: tfrecord.ReaderOptions{Name: f.Path, MaxRecord: c.maxRecord, Checksum: tfrecord.ChecksumLength},
 		}
 	}
 	if before.Record > c.walk.At.Record {

@@ -46,6 +46,9 @@ type ResplitOptions struct {
 	Key string
 }
 
+// maxTargets is the maximum number of splits.
+const maxTargets = 250
+
 // defaultSplitKey is the feature by which `convert images` identifies a sample.
 const defaultSplitKey = imagekey.Filename
 
@@ -64,7 +67,7 @@ func leakAdvice(in *inputs) string {
 // All records without the feature of ByHash, Stratify or Together count as having the same separate
 // value. It is an error if no record has the feature.
 func Resplit(ctx context.Context, in []string, out string, o ResplitOptions) (*Report, error) {
-	v := &verb{name: "split"}
+	v := newVerb("split")
 	how, err := o.check()
 	if err != nil {
 		return nil, err
@@ -141,7 +144,7 @@ func (o *ResplitOptions) check() (splitting, error) {
 	}
 	switch {
 	case len(ways) > 1:
-		return splitting{}, optionError(optionNames[ways[0].name], "it excludes %s", optionNames[ways[1].name])
+		return splitting{}, optionError(ownOptions["split"][ways[0].name], "it excludes %s", ownOptions["split"][ways[1].name])
 	case o.List != nil && len(o.Splits) > 0:
 		return splitting{}, optionError(optname.ResplitOptionsSplits, "the list says which splits there are")
 	case o.List != nil:

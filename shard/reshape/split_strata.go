@@ -47,7 +47,7 @@ func newStratifiedSplit(ctx context.Context, in *inputs, by *byFeature, o *Respl
 		return strataBytes + 16*len(o.Splits) + valueRefBytes*len(s.sets[m])
 	}
 	var err error
-	if s.values, err = countValues(ctx, in, by, s.look, cost, o); err != nil {
+	if s.values, err = countValues(ctx, in, by, s.look, cost); err != nil {
 		return nil, err
 	}
 	s.deal()

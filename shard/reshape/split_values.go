@@ -27,13 +27,13 @@ const valueBytes = 120
 
 // countValues reads all records and counts their values, by the hash that look returns. A value
 // takes cost bytes of memory in addition to valueBytes.
-func countValues(ctx context.Context, in *inputs, by *byFeature, look func(*record) (digest.Hash, error), cost func(digest.Hash) int, o *ResplitOptions) (*values, error) {
+func countValues(ctx context.Context, in *inputs, by *byFeature, look func(*record) (digest.Hash, error), cost func(digest.Hash) int) (*values, error) {
 	v := &values{of: map[digest.Hash]*valueCount{}}
 	var bytes int64
-	err := in.eachRecord(ctx, o.workers(), look, func(_ int64, _ int, m digest.Hash) error {
+	err := in.eachRecord(ctx, in.Workers, look, func(_ int64, _ int, m digest.Hash) error {
 		c := v.of[m]
 		if c == nil {
-			if bytes += valueBytes + int64(cost(m)); bytes > o.memory() && len(v.of) > 0 {
+			if bytes += valueBytes + int64(cost(m)); bytes > in.Memory && len(v.of) > 0 {
 				return optionError(by.field, "feature %q has more than %d values, which is what %s holds: give more, or use %s, which needs none", by.key, len(v.of), optname.OptionsMemory, optname.ResplitOptionsByHash)
 			}
 			c = new(valueCount)
@@ -57,7 +57,7 @@ type groupSplit struct {
 // newGroupSplit assigns the values in a random order, each to the split that is furthest below its
 // share at that point.
 func newGroupSplit(ctx context.Context, in *inputs, by *byFeature, o *ResplitOptions) (chooser, error) {
-	v, err := countValues(ctx, in, by, by.look, func(digest.Hash) int { return 0 }, o)
+	v, err := countValues(ctx, in, by, by.look, func(digest.Hash) int { return 0 })
 	if err != nil {
 		return nil, err
 	}

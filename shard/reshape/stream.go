@@ -121,7 +121,7 @@ func (s *stream) file(ctx context.Context, f *input, give func(*block) error) er
 		return err
 	}
 	defer file.Close()
-	o := tfrecord.ReaderOptions{Name: f.Path, MaxRecord: s.o.MaxRecord, Compression: f.Compression}
+	o := tfrecord.ReaderOptions{Name: f.Path, MaxRecord: s.MaxRecord, Compression: f.Compression}
 	counted := func(b *block) error {
 		if b.first+int64(len(b.sizes)) > f.Records {
 			s.put(b) // beyond the expected records; counted for the error below
@@ -141,13 +141,20 @@ func (s *stream) file(ctx context.Context, f *input, give func(*block) error) er
 	return f.checkRead(records)
 }
 
+// stretch is a range of records of one uncompressed file.
+type stretch struct {
+	file     *input
+	first    int64 // number in the file of its first record
+	from, to int64 // byte range of its frames
+}
+
 // plain reads a range of an uncompressed file in blocks, and returns the number of records found,
 // even if it is not the expected one. What follows the last whole frame of a block, half a frame on
 // average, is copied to the next block: a store then sees a sequential reader, and gives parts of
 // 4 MiB.
 func (s *stream) plain(ctx context.Context, in stretch, file storage.File, give func(*block) error) (records int64, err error) {
 	f := in.file
-	framing := tfrecord.Framing{Checksum: tfrecord.ChecksumLength, MaxRecord: s.o.MaxRecord}
+	framing := tfrecord.Framing{Checksum: tfrecord.ChecksumLength, MaxRecord: s.MaxRecord}
 	if s.checks {
 		framing.Checksum = tfrecord.ChecksumFull
 	}
@@ -192,7 +199,7 @@ func (s *stream) plain(ctx context.Context, in stretch, file storage.File, give 
 		if at == 0 {
 			s.put(b)
 			if v != tfrecord.FrameShort || pos+int64(frame) > in.to || frame <= n {
-				return 0, f.fault(file, in.first+records, pos, s.o.MaxRecord)
+				return 0, f.fault(file, in.first+records, pos, s.MaxRecord)
 			}
 			want = int64(frame)
 			continue

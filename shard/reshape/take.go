@@ -27,10 +27,8 @@ func Take(ctx context.Context, in []string, out string, o TakeOptions) (*Report,
 	case o.Skip == 0 && o.Count == 0:
 		return nil, optionError(optname.TakeOptionsCount, "want how many records to take, or %s", optname.TakeOptionsSkip)
 	}
-	v := &verb{
-		name: "take", chooser: &taker{&o},
-		options: map[string]any{"count": o.Count, "skip": o.Skip},
-	}
+	v := newVerb("take")
+	v.chooser, v.options = &taker{&o}, map[string]any{"count": o.Count, "skip": o.Skip}
 	return reshape(ctx, in, out, &o.Options, v)
 }
 

@@ -57,7 +57,7 @@ func (in *inputs) holdToManifests(ctx context.Context, note func(format string, 
 		}
 	}
 	g, sampling := errgroup.WithContext(ctx)
-	g.SetLimit(in.o.workers())
+	g.SetLimit(in.Workers)
 	missing := make([]string, len(in.files))
 	for i, f := range in.files {
 		if f.Set == nil || f.Set.Records != manifest.RecordExample || len(f.Set.Features) == 0 {
@@ -65,7 +65,7 @@ func (in *inputs) holdToManifests(ctx context.Context, note func(format string, 
 		}
 		g.Go(func() (err error) {
 			if err = sampling.Err(); err == nil {
-				missing[i], err = f.sample(ctx, in.o.MaxRecord)
+				missing[i], err = f.sample(ctx, in.MaxRecord)
 			}
 			return err
 		})

@@ -7,9 +7,53 @@ import (
 
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/set/features"
+	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/manifest"
+	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
+
+// transfer copies the records of inputs to the shards of targets.
+type transfer struct {
+	in   *inputs
+	dir  *setdir.Dir // for temporary files
+	name string      // of the dataset
+	// compression of the shards.
+	compression tfrecord.Compression
+	targets     []target
+	log         *targetLog // nil if each record stays in its split
+	order       ordering   // nil if records keep their order
+	rewrite     rewriter   // nil if records do not change
+	label       string     // key of the feature by which labels are counted; empty without one
+	scans       features.Scanners
+	maxOpen     int // default: maxOpenShards
+}
+
+// rewriter appends the new payload of a record to dst. It is called concurrently. It must not keep
+// or change the record's data.
+type rewriter func(dst []byte, r *record) ([]byte, error)
+
+// target is a split of a set to be made.
+type target struct {
+	dir   *setdir.Dir
+	sub   string // dir in the output directory, with a trailing slash; or empty
+	split string
+	layout
+	infos []manifest.Shard // of its finished shards
+}
+
+func (t *target) shardName(dataset string, number int64) string {
+	return shard.Name{Dataset: dataset, Split: t.split, Index: int(number), Count: int(t.shards)}.String()
+}
+
+// assignment returns the inputs with the targets of their records.
+func (t *transfer) assignment() assignment {
+	a := assignment{in: t.in, log: t.log}
+	for _, target := range t.targets {
+		a.records = append(a.records, target.records)
+	}
+	return a
+}
 
 // write reads the inputs once more and writes the shards. It uses the fastest of several ways, all
 // of which give the same bytes:
@@ -23,24 +67,24 @@ import (
 //     key and place.go for an order by number, such as a shuffle).
 //   - A new order of large records in uncompressed files: each record is read from its input when its
 //     turn comes (fetch.go), for a sort after its key has been read (fetch_sorted.go).
-func (r *reshaping) write(ctx context.Context) error {
-	r.prepare()
+func (t *transfer) write(ctx context.Context) error {
+	t.prepare()
 	switch {
-	case r.contiguous():
-		return r.copySpans(ctx)
-	case r.verb.order != nil || len(r.targets) > r.mostOpen():
-		return r.arrange(ctx)
+	case t.contiguous():
+		return t.copySpans(ctx)
+	case t.order != nil || len(t.targets) > t.mostOpen():
+		return t.arrange(ctx)
 	}
-	out := newShardWriters(r)
-	workers := r.o.workers()
-	s := r.in.stream()
-	r.in.plan()
+	out := newShardWriters(t)
+	workers := t.in.Workers
+	s := t.in.stream()
+	t.in.plan()
 	err := par.Map(ctx, workers, 2*workers+2,
-		func(ctx context.Context, give func(*block) error) error { return r.deal(ctx, s, nil, give) },
-		func(ctx context.Context, b *block) error { return r.work(ctx, b) },
+		func(ctx context.Context, give func(*block) error) error { return t.log.deal(ctx, s, nil, give) },
+		func(ctx context.Context, b *block) error { return t.work(ctx, b) },
 		func(b *block) error {
 			err := out.block(ctx, b)
-			r.in.done(b)
+			t.in.done(b)
 			s.put(b)
 			return err
 		})
@@ -49,14 +93,14 @@ func (r *reshaping) write(ctx context.Context) error {
 
 // prepare allocates the infos of the shards, and determines the feature by which labels are
 // counted.
-func (r *reshaping) prepare() {
-	for i := range r.targets {
-		t := &r.targets[i]
-		t.infos = make([]manifest.Shard, t.shards)
+func (t *transfer) prepare() {
+	for i := range t.targets {
+		target := &t.targets[i]
+		target.infos = make([]manifest.Shard, target.shards)
 	}
-	r.label = r.in.bareLabel
-	if labels := manifest.LabelKeys(r.in.described.Features); len(labels) > 0 {
-		r.label = labels[0]
+	t.label = t.in.bareLabel
+	if labels := manifest.LabelKeys(t.in.described.Features); len(labels) > 0 {
+		t.label = labels[0]
 	}
 }
 
@@ -68,45 +112,29 @@ const maxOpenShards = 64
 // being filled.
 const maxUploads = 16
 
-func (r *reshaping) mostOpen() int {
-	most := cmp.Or(r.o.maxOpen, maxOpenShards)
-	if r.dir.Remote() {
+func (t *transfer) mostOpen() int {
+	most := cmp.Or(t.maxOpen, maxOpenShards)
+	if t.dir.Remote() {
 		return min(maxUploads, most)
 	}
 	return most
 }
 
-// deal gives the blocks of the inputs, with the targets of their records set.
-func (r *reshaping) deal(ctx context.Context, s *stream, each func(*block), give func(*block) error) error {
-	return s.each(ctx, nil, func(b *block) error {
-		if r.log != nil {
-			var err error
-			if b.targets, err = r.log.next(b.targets, int64(len(b.sizes))); err != nil {
-				return err
-			}
-		}
-		if each != nil {
-			each(b)
-		}
-		return give(b)
-	})
-}
-
 // work prepares a block for writing: its payloads are verified, scanned and rewritten.
-func (r *reshaping) work(ctx context.Context, b *block) error {
-	if err := b.check(ctx, r.o.MaxRecord); err != nil {
+func (t *transfer) work(ctx context.Context, b *block) error {
+	if err := b.check(ctx, t.in.MaxRecord); err != nil {
 		return err
 	}
-	rewrites := b.file.remap != nil || r.verb.rewrite != nil
-	if r.in.known && r.label == "" && !rewrites {
+	rewrites := b.file.remap != nil || t.rewrite != nil
+	if t.in.known && t.label == "" && !rewrites {
 		return nil
 	}
 	var scan *features.Scan
-	if !r.in.known {
-		scan = r.scans.Get()
-		defer r.scans.Put(scan)
+	if !t.in.known {
+		scan = t.scans.Get()
+		defer t.scans.Put(scan)
 	}
-	if r.label != "" {
+	if t.label != "" {
 		b.labels = slices.Grow(b.labels, len(b.sizes))[:len(b.sizes)]
 	}
 	var changed rewriting
@@ -126,13 +154,13 @@ func (r *reshaping) work(ctx context.Context, b *block) error {
 			example, err := rec.parse()
 			scan.AddParsed(rec.data, example, err)
 		}
-		if r.label != "" {
-			b.labels[i] = rec.label(r.label)
+		if t.label != "" {
+			b.labels[i] = rec.label(t.label)
 		}
 		if !rewrites {
 			return nil
 		}
-		return changed.add(i, rec, r.verb.rewrite)
+		return changed.add(i, rec, t.rewrite)
 	})
 	if err != nil || !rewrites {
 		return err
@@ -167,9 +195,9 @@ func (w *rewriting) add(i int, r *record, rewrite rewriter) error {
 // shardWriters writes the shards of all targets, one shard of each target at a time. A finished
 // shard is committed in the background while the next one is being written.
 type shardWriters struct {
-	r       *reshaping
-	open    []openTarget
-	commits *commits
+	transfer *transfer
+	open     []openTarget
+	commits  *commits
 }
 
 // openTarget is the state of a target.
@@ -180,10 +208,10 @@ type openTarget struct {
 	behind int64 // number of the first record after this shard
 }
 
-func newShardWriters(r *reshaping) *shardWriters {
-	w := &shardWriters{r: r, open: make([]openTarget, len(r.targets)), commits: newCommits()}
+func newShardWriters(t *transfer) *shardWriters {
+	w := &shardWriters{transfer: t, open: make([]openTarget, len(t.targets)), commits: newCommits()}
 	for i := range w.open {
-		w.open[i].behind = r.targets[i].start(1)
+		w.open[i].behind = t.targets[i].start(1)
 	}
 	return w
 }
@@ -238,7 +266,7 @@ func (w *shardWriters) ready(ctx context.Context, t int) (*openTarget, error) {
 
 func (w *shardWriters) start(t int) (err error) {
 	o := &w.open[t]
-	o.w, err = w.r.openShard(t, o.shard)
+	o.w, err = w.transfer.openShard(t, o.shard)
 	if err == nil {
 		o.w.Data.Aside = true // usually one at a time, so the processors are otherwise idle
 	}
@@ -256,7 +284,7 @@ func (w *shardWriters) next(ctx context.Context, t int) error {
 	full := o.w
 	o.w = nil
 	o.shard++
-	o.behind = w.r.targets[t].start(o.shard + 1)
+	o.behind = w.transfer.targets[t].start(o.shard + 1)
 	return w.commits.add(ctx, full)
 }
 
@@ -265,7 +293,7 @@ func (w *shardWriters) next(ctx context.Context, t int) error {
 func (w *shardWriters) close(ctx context.Context, err error) error {
 	for t := range w.open {
 		o := &w.open[t]
-		for err == nil && o.shard < w.r.targets[t].shards {
+		for err == nil && o.shard < w.transfer.targets[t].shards {
 			err = w.next(ctx, t)
 		}
 		if o.w != nil {
