@@ -247,16 +247,3 @@ func TestOverwriteLeavesTheOldSet(t *testing.T) {
 		t.Errorf("left: %v", left)
 	}
 }
-
-// An unreadable state file of a finished run is an error; it must not count as missing.
-func TestUnreadableFinishedRunIsAnError(t *testing.T) {
-	t.Parallel()
-	out := madeSet(t, 4, 1, nil, settest.Numbers)
-	if f, err := finishedOf(setdir.View(t.Context(), out)); f == nil || err != nil {
-		t.Fatal(f, err)
-	}
-	failing := inject.With(t.Context(), func(string) error { return syscall.EIO })
-	if _, err := finishedOf(setdir.View(failing, out)); !errors.Is(err, syscall.EIO) {
-		t.Errorf("%v, want EIO", err)
-	}
-}

@@ -30,6 +30,10 @@ func (v *verb) optionName(key string) optname.Name {
 	return optname.Name("option " + key) // written by another version
 }
 
+// setLimits sets limits that have no option, for tests: the number of open shards and the approximate
+// size of a part of a plan. Zero is the default.
+func setLimits(o *Options, open int, part int64) { o.maxOpen, o.partSize = open, part }
+
 func (o *Options) check() error {
 	if o.Name != "" {
 		if err := shard.CheckDataset(o.Name); err != nil {

@@ -63,7 +63,7 @@ type Options struct {
 	// Partial. Default: Note.
 	Warn func(sentence string)
 
-	// Tests change these limits.
+	// See setLimits.
 	maxOpen  int   // default: maxOpenShards
 	partSize int64 // default: defaultPart
 }

@@ -137,7 +137,7 @@ func TestPlansMakeTheSameSets(t *testing.T) {
 		for _, shuffle := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s, shuffled %v", c.name, shuffle), func(t *testing.T) {
 				o := ReshardOptions{Options: c.o, Shuffle: shuffle}
-				o.partSize = 1 << 20
+				setLimits(&o.Options, 0, 1<<20)
 				want, got := filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "out")
 				told, err := Reshard(ctx, c.in, want, o)
 				settest.Check(t, err)
@@ -181,7 +181,9 @@ func TestPartsAreCut(t *testing.T) {
 	_, err = Reshard(context.Background(), []string{file}, set, ReshardOptions{Options: Options{Shards: 1}})
 	settest.Check(t, err)
 	for _, in := range []string{file, set} {
-		run, err := PlanReshard(context.Background(), []string{in}, filepath.Join(t.TempDir(), "out"), ReshardOptions{Options: Options{partSize: 1 << 20}, Shuffle: true})
+		o := ReshardOptions{Shuffle: true}
+		setLimits(&o.Options, 0, 1<<20)
+		run, err := PlanReshard(context.Background(), []string{in}, filepath.Join(t.TempDir(), "out"), o)
 		settest.Check(t, err)
 		if n := run.Plan().Parts(); int64(n) < st.Size()>>20-1 || n < 2 {
 			t.Errorf("%s of %d bytes: %d parts", in, st.Size(), n)
@@ -254,7 +256,7 @@ func TestPlansGoOn(t *testing.T) {
 					t.Errorf("%v", err)
 				}
 			} else {
-				settest.Check(t, run.close()) // as the system does
+				settest.Check(t, release(run)) // as the system does
 			}
 			if how == "by one machine" {
 				_, err = Reshard(ctx, []string{file}, out, o)
@@ -306,7 +308,8 @@ func TestPlansFindDamage(t *testing.T) {
 	whole, err := os.ReadFile(path)
 	settest.Check(t, err)
 	entries := settest.IndexOf(t, path)
-	o := ReshardOptions{Options: Options{Shards: 3, partSize: 1 << 20}, Shuffle: true}
+	o := ReshardOptions{Options: Options{Shards: 3}, Shuffle: true}
+	setLimits(&o.Options, 0, 1<<20)
 	for _, record := range []int{0, 1234, 2999} {
 		data := slices.Clone(whole)
 		data[entries[record].Offset+14] ^= 1

@@ -8,7 +8,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -19,52 +18,6 @@ import (
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
-
-// TestQuickValue compares the fast path with the strict one, also for broken records.
-func TestQuickValue(t *testing.T) {
-	rng := torture.Rand(t)
-	quick := 0
-	for range 20_000 {
-		var b tfrecord.Builder
-		if rng.IntN(2) == 0 {
-			b.Int64("a", rng.Int64()>>rng.IntN(64), rng.Int64())
-		}
-		switch rng.IntN(6) {
-		case 0:
-			b.Int64("key", rng.Int64()>>rng.IntN(64))
-		case 1:
-			b.Int64("key", -rng.Int64())
-		case 2:
-			b.Float("key", []float32{0, float32(math.Copysign(0, -1)), -3.5, 1e9, float32(math.NaN())}[rng.IntN(5)], 2)
-		case 3:
-			b.Bytes("key", make([]byte, rng.IntN(200)))
-		case 4:
-			b.Bytes("key", []byte("first"), []byte("second"))
-		}
-		b.String("text", "some text")
-		data := b.Append(nil)
-		if rng.IntN(3) == 0 {
-			data[rng.IntN(len(data))] ^= 1 << rng.IntN(8)
-		}
-		got, ok := quickValue(data, "key")
-		if !ok {
-			continue
-		}
-		quick++
-		rec := record{data: data}
-		e, err := rec.parse()
-		if err != nil {
-			t.Fatalf("%q is malformed: %v", data, err)
-		}
-		want := plainValue(e, "key")
-		if !reflect.DeepEqual(got, want) && (len(got.bytes)+len(want.bytes) > 0 || got.kind != want.kind || got.bits != want.bits) {
-			t.Fatalf("%q: %+v, want %+v", data, got, want)
-		}
-	}
-	if quick < 5000 {
-		t.Errorf("%d records went the quick way", quick)
-	}
-}
 
 // TestSortSamplesAPart sorts files of small records in several buckets, with the default memory,
 // without reading all of them to find the cuts.
