@@ -5,6 +5,7 @@ import (
 
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/internal/splice"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -39,7 +40,7 @@ func (m *remap) append(dst []byte, r *record) ([]byte, error) {
 	if m.same {
 		return append(dst, r.data...), nil
 	}
-	dst, err = appendInts(dst, r.data, values)
+	dst, err = splice.AppendInts(dst, r.data, values)
 	if err != nil {
 		err = &shard.DamagedError{Err: r.locate(err)}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/internal/splice"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -77,7 +78,7 @@ func reshapeFeatures(ctx context.Context, in []string, out string, o *Options, h
 	if len(keys) == 0 {
 		return nil, optionError(argument, "want keys of features, such as image/encoded or 'image/*'")
 	}
-	splice := newSplicers(rule)
+	splice := splice.NewPool(rule)
 	v := newVerb("features")
 	v.options, v.rewrite = map[string]any{how: options}, spliced(splice)
 	v.prepare = func(ctx context.Context, in *inputs, _ *setdir.Dir) error {
@@ -98,9 +99,9 @@ func reshapeFeatures(ctx context.Context, in []string, out string, o *Options, h
 }
 
 // spliced returns a rewriter that splices records.
-func spliced(s *splicers) func(dst []byte, r *record) ([]byte, error) {
+func spliced(s *splice.Pool) func(dst []byte, r *record) ([]byte, error) {
 	return func(dst []byte, r *record) ([]byte, error) {
-		dst, err := s.append(dst, r.data)
+		dst, err := s.Append(dst, r.data)
 		switch {
 		case errors.Is(err, tfrecord.ErrMalformed):
 			err = &shard.DamagedError{Err: r.locate(err)}

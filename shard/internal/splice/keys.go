@@ -1,4 +1,4 @@
-package reshape
+package splice
 
 import (
 	"bytes"
@@ -199,15 +199,15 @@ func sizeUvarint(n int) int {
 	return size
 }
 
-// splicers is a pool of splicers with the same rule. It is safe for concurrent use.
-type splicers struct{ pool sync.Pool }
+// Pool is a pool of splicers with the same rule. It is safe for concurrent use.
+type Pool struct{ pool sync.Pool }
 
-func newSplicers(rule func(key string) (to string, keep bool)) *splicers {
-	return &splicers{sync.Pool{New: func() any { return newSplicer(rule) }}}
+func NewPool(rule func(key string) (to string, keep bool)) *Pool {
+	return &Pool{sync.Pool{New: func() any { return newSplicer(rule) }}}
 }
 
-// append appends the record to dst with its features changed: see [splicer.append].
-func (s *splicers) append(dst, record []byte) ([]byte, error) {
+// Append appends the record to dst with its features changed: see [splicer.append].
+func (s *Pool) Append(dst, record []byte) ([]byte, error) {
 	one := s.pool.Get().(*splicer)
 	defer s.pool.Put(one)
 	return one.append(dst, record)

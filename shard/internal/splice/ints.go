@@ -1,4 +1,4 @@
-package reshape
+package splice
 
 import (
 	"encoding/binary"
@@ -6,9 +6,9 @@ import (
 	"github.com/tfrec/tfrec/internal/wire"
 )
 
-// appendInts appends the record to dst with the values of some features, all of them Int64Lists,
+// AppendInts appends the record to dst with the values of some features, all of them Int64Lists,
 // replaced; all other bytes stay the same. It is an error if the record is not an Example.
-func appendInts(dst, record []byte, values map[string][]int64) ([]byte, error) {
+func AppendInts(dst, record []byte, values map[string][]int64) ([]byte, error) {
 	for at := 0; at < len(record); {
 		f, ok := wire.At(record, at)
 		if !ok {
