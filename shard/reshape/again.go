@@ -16,6 +16,7 @@ import (
 	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/internal/source"
 )
 
 // A finished run leaves a state file that records the request and the result. Repeating the same
@@ -82,7 +83,7 @@ type requestedInput struct {
 }
 
 // newRequest returns the request of a run.
-func newRequest(ctx context.Context, in *inputs, o *Options, v *verb, name string) (request, error) {
+func newRequest(ctx context.Context, in *source.Inputs, o *Options, v *verb, name string) (request, error) {
 	options := o.effective(v)
 	options["name"], options["seed"] = name, o.Seed
 	q := request{Unknown: v.unknown}
@@ -91,7 +92,7 @@ func newRequest(ctx context.Context, in *inputs, o *Options, v *verb, name strin
 		return q, err
 	}
 	manifests := map[*shard.Set]string{}
-	for _, f := range in.files {
+	for _, f := range in.Files {
 		path, err := setdir.Resolve(f.Path)
 		if err != nil {
 			return q, err
@@ -116,7 +117,7 @@ func newRequest(ctx context.Context, in *inputs, o *Options, v *verb, name strin
 		}
 		q.Inputs = append(q.Inputs, one)
 	}
-	q.Labels = newListHash(append([]string{in.bareLabel}, in.described.Labels...)...).String()
+	q.Labels = newListHash(append([]string{in.BareLabel}, in.Described.Labels...)...).String()
 	return q, nil
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -48,7 +49,7 @@ func TestFinishedRunsAreUpToDate(t *testing.T) {
 				}
 				return nil
 			})
-			o.Workers, o.Memory = 1, leastMemory // these change no bytes
+			o.Workers, o.Memory = 1, source.LeastMemory // these change no bytes
 			err := run(counting, []string{path}, out, o)
 			settest.Check(t, err)
 			if n.Load() > 0 || !settest.SameFiles(files, settest.FilesOf(t, out)) || !maps.Equal(times, settest.TimesOf(t, out)) {

@@ -20,6 +20,7 @@ import (
 	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -64,11 +65,11 @@ type AppendReport struct {
 func Append(ctx context.Context, dir string, in []string, o AppendOptions) (*AppendReport, error) {
 	began := time.Now()
 	if o.Name != "" || o.Compression != tfrecord.CompressionAuto {
-		return nil, optionError(optname.OptionsName, "name and compression are those of the set that is appended to")
+		return nil, source.OptionError(optname.OptionsName, "name and compression are those of the set that is appended to")
 	}
 	if o.Split != "" {
 		if err := shard.CheckSplit(o.Split); err != nil {
-			return nil, optionError(optname.AppendOptionsSplit, "%v", err)
+			return nil, source.OptionError(optname.AppendOptionsSplit, "%v", err)
 		}
 	}
 	described, err := setdir.View(ctx, dir).Exists(manifest.File)
@@ -288,7 +289,7 @@ func (a *appending) stage(ctx context.Context, in []string) (*setdir.Journal, er
 	o.Union = true // mergeRecords compares them with the set
 	v := newVerb("append")
 	var added []string
-	v.prepare = func(_ context.Context, in *inputs, _ *setdir.Dir) (err error) {
+	v.prepare = func(_ context.Context, in *source.Inputs, _ *setdir.Dir) (err error) {
 		if a.o.Split != "" {
 			v.splits, v.chooser = []string{a.o.Split}, intoOne{}
 		}
@@ -334,6 +335,6 @@ var errAppended = errors.New("appended before")
 // intoOne is a chooser that puts all records into the first split.
 type intoOne struct{}
 
-func (intoOne) look(*record) (digest.Hash, error)           { return digest.Hash{}, nil }
+func (intoOne) look(*source.Record) (digest.Hash, error)    { return digest.Hash{}, nil }
 func (intoOne) begin(int64) error                           { return nil }
 func (intoOne) choose(int64, int, digest.Hash) (int, error) { return 0, nil }

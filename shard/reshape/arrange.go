@@ -7,6 +7,7 @@ import (
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/set/spill"
 	"github.com/tfrec/tfrec/internal/store/osfile"
+	"github.com/tfrec/tfrec/shard/internal/source"
 )
 
 // arrangement distributes the records to buckets, each a range of the new order that is small
@@ -49,10 +50,10 @@ func (t *transfer) arrange(ctx context.Context) error {
 	// collector slack.
 	memory := t.in.Memory
 	held := memory * 3 / 8
-	size := t.in.unpacked()
+	size := t.in.Unpacked()
 	bucket := max(memory/32, leastBucket)
 	a.number = int(min((size+bucket-1)/bucket+1, memory/4/spill.LeastBlock, a.base[len(t.targets)]))
-	if s, ok := a.order.(*sorted); ok && a.fetchable(size, 2) && !a.in.remaps {
+	if s, ok := a.order.(*sorted); ok && a.fetchable(size, 2) && !a.in.Remapped {
 		return a.fetchSorted(ctx, s)
 	}
 	if err := a.order.begin(ctx, t.assignment(), a.number); err != nil {
@@ -89,32 +90,34 @@ func (t *transfer) arrange(ctx context.Context) error {
 // fill distributes all records to the buckets.
 func (a *arrangement) fill(ctx context.Context) error {
 	workers := a.in.Workers
-	s := a.in.stream()
-	defer s.close()
-	a.in.plan()
+	s := a.in.Stream()
+	defer s.Close()
+	a.in.Plan()
 	seen := make([]int64, len(a.targets)) // records of each target so far
-	number := func(b *block) {
-		for i := range b.sizes {
-			t := b.target(i)
-			if t == drop {
-				b.places = append(b.places, 0)
+	number := func(b *source.Block) {
+		for i := range b.Sizes {
+			t := b.Target(i)
+			if t == source.Drop {
+				b.Places = append(b.Places, 0)
 				continue
 			}
-			b.places = append(b.places, seen[t])
+			b.Places = append(b.Places, seen[t])
 			seen[t]++
 		}
 	}
 	return par.Map(ctx, workers, 2*workers+2,
-		func(ctx context.Context, give func(*block) error) error { return a.log.deal(ctx, s, number, give) },
-		func(ctx context.Context, b *block) error {
+		func(ctx context.Context, give func(*source.Block) error) error {
+			return a.log.deal(ctx, s, number, give)
+		},
+		func(ctx context.Context, b *source.Block) error {
 			if err := a.work(ctx, b); err != nil {
 				return err
 			}
 			return a.spread(ctx, b)
 		},
-		func(b *block) error {
-			a.in.done(b)
-			s.put(b)
+		func(b *source.Block) error {
+			a.in.Done(b)
+			s.Put(b)
 			return nil
 		})
 }
@@ -123,7 +126,7 @@ func (a *arrangement) fill(ctx context.Context) error {
 const leastAlone = 1 << 20
 
 // spread adds the records of a block to their buckets.
-func (a *arrangement) spread(ctx context.Context, b *block) error {
+func (a *arrangement) spread(ctx context.Context, b *source.Block) error {
 	batch := spill.GetBatch()
 	defer batch.Free()
 	var err error
@@ -139,18 +142,18 @@ func (a *arrangement) spread(ctx context.Context, b *block) error {
 }
 
 // spreadPlaced adds records to a batch with their new positions.
-func (a *arrangement) spreadPlaced(b *block, batch *spill.Batch) error {
+func (a *arrangement) spreadPlaced(b *source.Block, batch *spill.Batch) error {
 	at := 0
-	for i, size := range b.sizes {
-		frame := b.data[at : at+size]
+	for i, size := range b.Sizes {
+		frame := b.Data[at : at+size]
 		at += size
-		t := b.target(i)
-		if t == drop {
+		t := b.Target(i)
+		if t == source.Drop {
 			continue
 		}
-		place := a.base[t] + a.order.place(t, b.places[i])
+		place := a.base[t] + a.order.place(t, b.Places[i])
 		row := spill.Row{Key: uint64(place)}
-		row.Tag, row.Flag = b.label(i)
+		row.Tag, row.Flag = b.Label(i)
 		if size >= leastAlone {
 			if err := a.spill.AddRow(a.places.bucket(place), row, frame); err != nil {
 				return err
@@ -164,19 +167,19 @@ func (a *arrangement) spreadPlaced(b *block, batch *spill.Batch) error {
 }
 
 // spreadSorted adds records to a batch, each with its key before it.
-func (a *arrangement) spreadSorted(ctx context.Context, b *block, batch *spill.Batch) error {
+func (a *arrangement) spreadSorted(ctx context.Context, b *source.Block, batch *spill.Batch) error {
 	var key, head []byte // head precedes the frame
-	return b.eachRecord(ctx, func(i int, rec *record) error {
-		t := b.target(i)
-		row := spill.Row{Number: rec.number}
-		row.Tag, row.Flag = b.label(i)
+	return b.EachRecord(ctx, func(i int, rec *source.Record) error {
+		t := b.Target(i)
+		row := spill.Row{Number: rec.Number}
+		row.Tag, row.Flag = b.Label(i)
 		var err error
 		if key, err = a.order.appendKey(appendTarget(key[:0], t), rec); err != nil {
 			return err
 		}
-		bucket := bucketOf(a.cuts, key, rec.number)
+		bucket := bucketOf(a.cuts, key, rec.Number)
 		head = append(binary.AppendUvarint(head[:0], uint64(len(key))), key...)
-		frame := b.frame(rec)
+		frame := b.Frame(rec)
 		if len(frame) >= leastAlone {
 			return a.spill.AddRow(bucket, row, head, frame)
 		}
@@ -192,5 +195,5 @@ func labelOf(row *spill.Row) int64 {
 	if row.Flag {
 		return row.Tag
 	}
-	return noLabel
+	return source.NoLabel
 }

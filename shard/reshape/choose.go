@@ -12,6 +12,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/set/digest"
 	"github.com/tfrec/tfrec/internal/set/setdir"
+	"github.com/tfrec/tfrec/shard/internal/source"
 )
 
 // chooser decides the target of each record. All input records pass through it once, before the
@@ -19,7 +20,7 @@ import (
 type chooser interface {
 	// look examines a record and returns what choose needs to know about it. It is called
 	// concurrently, in any order.
-	look(r *record) (digest.Hash, error)
+	look(r *source.Record) (digest.Hash, error)
 	// choose returns the target of the next record. It is called in order: n counts from 0 over the
 	// records of all inputs. split is the record's split in the input; the result is an index into
 	// verb.splits, or into the input's splits if that is nil, or drop.
@@ -36,30 +37,30 @@ type numberChooser interface {
 
 // choose runs a chooser over all records of the inputs. It returns the chosen targets, and the number of
 // records and the approximate number of bytes of each target.
-func choose(ctx context.Context, in *inputs, c chooser, targets int, dir *setdir.Dir) (log *targetLog, records, sizes []int64, err error) {
+func choose(ctx context.Context, in *source.Inputs, c chooser, targets int, dir *setdir.Dir) (log *targetLog, records, sizes []int64, err error) {
 	log = &targetLog{dir: dir, most: int(min(in.Memory/4, maxTargetLog))}
 	records, sizes = make([]int64, targets), make([]int64, targets)
 	put := func(n int64, split int, m digest.Hash) (int, error) {
 		t, err := c.choose(n, split, m)
 		if err != nil {
-			return drop, err
+			return source.Drop, err
 		}
-		if t != drop {
+		if t != source.Drop {
 			records[t]++
 		}
 		return t, log.add(t)
 	}
 	if by, ok := c.(numberChooser); ok {
-		if err := by.begin(in.records()); err != nil {
+		if err := by.begin(in.Records()); err != nil {
 			return log, nil, nil, err
 		}
-		for _, f := range in.files {
+		for _, f := range in.Files {
 			for i := range f.Records {
-				t, err := put(f.first+i, f.split, digest.Hash{})
+				t, err := put(f.First+i, f.SplitIndex, digest.Hash{})
 				if err != nil {
 					return log, nil, nil, err
 				}
-				if t != drop {
+				if t != source.Drop {
 					sizes[t] += f.Size / f.Records
 				}
 				if i&(1<<16-1) == 0 && ctx.Err() != nil {
@@ -69,15 +70,15 @@ func choose(ctx context.Context, in *inputs, c chooser, targets int, dir *setdir
 		}
 		return log, records, sizes, log.flush()
 	}
-	err = in.eachBlock(ctx, in.Workers, c.look, nil, func(b *block) error {
-		n := b.file.first + b.first
-		for i, m := range b.marks {
-			t, err := put(n+int64(i), b.file.split, m)
+	err = in.EachBlock(ctx, in.Workers, c.look, nil, func(b *source.Block) error {
+		n := b.File.First + b.First
+		for i, m := range b.Marks {
+			t, err := put(n+int64(i), b.File.SplitIndex, m)
 			if err != nil {
 				return err
 			}
-			if t != drop {
-				sizes[t] += int64(b.sizes[i])
+			if t != source.Drop {
+				sizes[t] += int64(b.Sizes[i])
 			}
 		}
 		return nil
@@ -108,7 +109,7 @@ const droppedTarget = math.MaxUint16
 
 func (l *targetLog) add(target int) error {
 	t := uint16(droppedTarget)
-	if target != drop {
+	if target != source.Drop {
 		t = uint16(target)
 	}
 	if l.file == nil && len(l.memory) < l.most {
@@ -157,7 +158,7 @@ func (l *targetLog) next(dst []int, n int64) ([]int, error) {
 		for i := 0; i < len(part); i += 2 {
 			t := int(binary.LittleEndian.Uint16(part[i:]))
 			if t == droppedTarget {
-				t = drop
+				t = source.Drop
 			}
 			dst = append(dst, t)
 		}
@@ -174,11 +175,11 @@ func (l *targetLog) close() {
 
 // deal gives the blocks of the inputs, with the targets of their records set: without a log, each
 // record stays in its split. each, if not nil, is called with each block before.
-func (l *targetLog) deal(ctx context.Context, s *stream, each func(*block), give func(*block) error) error {
-	return s.each(ctx, nil, func(b *block) error {
+func (l *targetLog) deal(ctx context.Context, s *source.Stream, each func(*source.Block), give func(*source.Block) error) error {
+	return s.Each(ctx, nil, func(b *source.Block) error {
 		if l != nil {
 			var err error
-			if b.targets, err = l.next(b.targets, int64(len(b.sizes))); err != nil {
+			if b.Targets, err = l.next(b.Targets, int64(len(b.Sizes))); err != nil {
 				return err
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/set/digest"
 	"github.com/tfrec/tfrec/internal/set/setdir"
+	"github.com/tfrec/tfrec/shard/internal/source"
 )
 
 // DedupeOptions are the options of Dedupe.
@@ -40,9 +41,9 @@ func Dedupe(ctx context.Context, in []string, out string, o DedupeOptions) (*Ded
 		v.options = map[string]any{"by": o.By}
 	}
 	var found *duplicates
-	v.prepare = func(ctx context.Context, in *inputs, dir *setdir.Dir) error {
+	v.prepare = func(ctx context.Context, in *source.Inputs, dir *setdir.Dir) error {
 		if o.By != "" {
-			if err := in.checkFeature(optname.DedupeOptionsBy, o.By); err != nil {
+			if err := in.CheckFeature(optname.DedupeOptionsBy, o.By); err != nil {
 				return err
 			}
 		}
@@ -66,11 +67,11 @@ func Dedupe(ctx context.Context, in []string, out string, o DedupeOptions) (*Ded
 // firstOnes is a chooser that keeps all records but the duplicates.
 type firstOnes struct {
 	*duplicates
-	in      *inputs
+	in      *source.Inputs
 	dropped func(Duplicate) error
 }
 
-func (*firstOnes) look(*record) (digest.Hash, error) { return digest.Hash{}, nil }
+func (*firstOnes) look(*source.Record) (digest.Hash, error) { return digest.Hash{}, nil }
 
 func (*firstOnes) begin(int64) error { return nil }
 
@@ -78,11 +79,11 @@ func (f *firstOnes) choose(n int64, split int, _ digest.Hash) (int, error) {
 	first, repeated, err := f.repeats(n)
 	switch {
 	case err != nil:
-		return drop, err
+		return source.Drop, err
 	case !repeated:
 		return split, nil
 	case f.dropped != nil:
-		err = f.dropped(Duplicate{Dropped: f.in.position(n), Kept: f.in.position(first)})
+		err = f.dropped(Duplicate{Dropped: f.in.Position(n), Kept: f.in.Position(first)})
 	}
-	return drop, err
+	return source.Drop, err
 }

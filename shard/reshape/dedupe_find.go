@@ -11,6 +11,7 @@ import (
 	"github.com/tfrec/tfrec/internal/set/digest"
 	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/internal/set/spill"
+	"github.com/tfrec/tfrec/shard/internal/source"
 )
 
 // duplicates holds the numbers of the records that repeat an earlier one, read in order. The hashes
@@ -26,7 +27,7 @@ type duplicates struct {
 type duplicate struct{ number, first int64 }
 
 // findDuplicates reads all records and finds the duplicates.
-func findDuplicates(ctx context.Context, in *inputs, dir *setdir.Dir, o *DedupeOptions) (*duplicates, error) {
+func findDuplicates(ctx context.Context, in *source.Inputs, dir *setdir.Dir, o *DedupeOptions) (*duplicates, error) {
 	create := func() (spill.File, error) { return dir.ScratchFile(ctx, "dedupe") }
 	hashes := spill.NewSorter(in.Memory/2, create)
 	defer hashes.Close()
@@ -48,21 +49,21 @@ func findDuplicates(ctx context.Context, in *inputs, dir *setdir.Dir, o *DedupeO
 }
 
 // dealHashes adds the hashes of all records to the sorter.
-func dealHashes(ctx context.Context, in *inputs, hashes *spill.Sorter, o *DedupeOptions) error {
+func dealHashes(ctx context.Context, in *source.Inputs, hashes *spill.Sorter, o *DedupeOptions) error {
 	by := &byFeature{key: o.By, field: optname.DedupeOptionsBy}
-	look := func(r *record) (digest.Hash, error) { return digest.Of(r.data), nil }
+	look := func(r *source.Record) (digest.Hash, error) { return digest.Of(r.Data), nil }
 	if o.By != "" {
 		look = by.look
 	}
 	missing := digest.Of([]byte{'n'})
-	err := in.eachBlock(ctx, in.Workers, look, func(b *block) error {
+	err := in.EachBlock(ctx, in.Workers, look, func(b *source.Block) error {
 		buffer := rowBuffers.Get().(*[]byte)
 		defer rowBuffers.Put(buffer)
 		rows := (*buffer)[:0]
 		var row []byte
-		for i, m := range b.marks {
+		for i, m := range b.Marks {
 			if o.By == "" || m != missing {
-				row = binary.BigEndian.AppendUint64(m.Append(row[:0]), uint64(b.file.first+b.first+int64(i)))
+				row = binary.BigEndian.AppendUint64(m.Append(row[:0]), uint64(b.File.First+b.First+int64(i)))
 				rows = spill.AppendRow(rows, row)
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -68,8 +69,8 @@ type DiffReport struct {
 type Difference struct {
 	Split string `json:"split"`
 	// A and B are the positions of the records; nil for a missing record.
-	A *Position `json:"a"`
-	B *Position `json:"b"`
+	A *source.Position `json:"a"`
+	B *source.Position `json:"b"`
 	// Features lists the features that differ; empty unless both records are Examples.
 	Features []FeatureDifference `json:"features,omitempty"`
 	// Objects lists the objects of images (boxes, classes, masks) that differ, 20 at most, if both
@@ -112,31 +113,31 @@ func Diff(ctx context.Context, a, b string, o DiffOptions) (*DiffReport, error) 
 	d := &difference{o: &o, report: &DiffReport{
 		Features: map[string]int64{}, Differences: []Difference{}, Described: []Described{}, Faults: []shard.Fault{},
 	}}
-	ro := readOptions{
+	ro := source.Options{
 		Expand: shard.ExpandOptions{Partial: o.Partial, Note: o.Note}, Memory: o.Memory, Workers: o.Workers, MaxRecord: o.MaxRecord,
 	}
-	err := ro.check()
+	err := ro.Check()
 	for i, path := range []string{a, b} {
 		if err == nil {
-			d.sides[i], err = openInputs(ctx, []string{path}, ro)
+			d.sides[i], err = source.Open(ctx, []string{path}, ro)
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
 	for _, side := range d.sides {
-		for _, f := range side.files {
+		for _, f := range side.Files {
 			o.Progress.Plan(ctx, f.Path)
 		}
 	}
-	d.describe(d.sides[0].files[0].Set, d.sides[1].files[0].Set)
+	d.describe(d.sides[0].Files[0].Set, d.sides[1].Files[0].Set)
 	if o.Unordered {
 		err = d.unordered(ctx)
 	} else {
 		err = d.ordered(ctx)
 	}
 	if err == nil {
-		err = errors.Join(d.sides[0].checkUnchanged(ctx), d.sides[1].checkUnchanged(ctx))
+		err = errors.Join(d.sides[0].CheckUnchanged(ctx), d.sides[1].CheckUnchanged(ctx))
 	}
 	r := d.report
 	var bad *shard.DamagedError
@@ -157,7 +158,7 @@ func Diff(ctx context.Context, a, b string, o DiffOptions) (*DiffReport, error) 
 // difference is a run of Diff.
 type difference struct {
 	o      *DiffOptions
-	sides  [2]*inputs
+	sides  [2]*source.Inputs
 	report *DiffReport
 }
 
@@ -170,7 +171,7 @@ func (d *difference) list(one Difference) {
 
 // sameSplits reports whether both have the same splits.
 func (d *difference) sameSplits() bool {
-	return slices.Equal(slices.Sorted(slices.Values(d.sides[0].splits)), slices.Sorted(slices.Values(d.sides[1].splits)))
+	return slices.Equal(slices.Sorted(slices.Values(d.sides[0].Splits)), slices.Sorted(slices.Values(d.sides[1].Splits)))
 }
 
 // describe compares two manifests.

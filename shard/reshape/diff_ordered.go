@@ -16,6 +16,7 @@ import (
 	"github.com/tfrec/tfrec/internal/set/digest"
 	"github.com/tfrec/tfrec/internal/set/recordscan"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -23,7 +24,7 @@ import (
 func (d *difference) ordered(ctx context.Context) error {
 	splits := []string{""}
 	if d.sameSplits() {
-		splits = d.sides[0].splits
+		splits = d.sides[0].Splits
 	}
 	var pair [2]*walk
 	for i := range pair {
@@ -33,8 +34,8 @@ func (d *difference) ordered(ctx context.Context) error {
 	for _, split := range splits {
 		for i, w := range pair {
 			w.files = nil
-			for _, f := range d.sides[i].files {
-				if split == "" || d.sides[i].splits[f.split] == split {
+			for _, f := range d.sides[i].Files {
+				if split == "" || d.sides[i].Splits[f.SplitIndex] == split {
 					w.files = append(w.files, f.Path)
 				}
 			}
@@ -275,7 +276,9 @@ func damagedUnless(cause, err error) error {
 }
 
 // place returns the position of the record that next returned last.
-func (w *walk) position() *Position { return &Position{w.path, w.r.Record()} }
+func (w *walk) position() *source.Position {
+	return &source.Position{Path: w.path, Record: w.r.Record()}
+}
 
 // close closes the current file.
 func (w *walk) close() {

@@ -14,6 +14,7 @@ import (
 	"github.com/tfrec/tfrec/internal/dev/settest"
 	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -46,11 +47,11 @@ func TestDiffInOrder(t *testing.T) {
 	want := &DiffReport{
 		RecordsA: 4, RecordsB: 3, Differing: 2, OnlyA: 1, Features: map[string]int64{"name": 1, "v": 2},
 		Differences: []Difference{
-			{Split: "train", A: &Position{one, 1}, B: &Position{two, 1}, Features: []FeatureDifference{
+			{Split: "train", A: &source.Position{Path: one, Record: 1}, B: &source.Position{Path: two, Record: 1}, Features: []FeatureDifference{
 				{"name", `"two"`, `"zwei"`}, {"v", "3 values, [1] is 2", "3 values, [1] is 5"},
 			}},
-			{Split: "train", A: &Position{one, 2}, B: &Position{two, 2}, Features: []FeatureDifference{{"v", "", "7"}}},
-			{Split: "train", A: &Position{one, 3}, Reason: "b does not have this record"},
+			{Split: "train", A: &source.Position{Path: one, Record: 2}, B: &source.Position{Path: two, Record: 2}, Features: []FeatureDifference{{"v", "", "7"}}},
+			{Split: "train", A: &source.Position{Path: one, Record: 3}, Reason: "b does not have this record"},
 		},
 		Described: []Described{}, Faults: []shard.Fault{},
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/tfrec/tfrec/internal/set/digest"
 	"github.com/tfrec/tfrec/internal/set/spill"
 	"github.com/tfrec/tfrec/internal/store/osfile"
+	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -19,10 +20,10 @@ import (
 // side.
 func (d *difference) unordered(ctx context.Context) error {
 	for i, side := range d.sides {
-		if err := side.count(ctx); err != nil {
+		if err := side.Count(ctx); err != nil {
 			return err
 		}
-		if n := side.records(); i == 0 {
+		if n := side.Records(); i == 0 {
 			d.report.RecordsA = n
 		} else {
 			d.report.RecordsB = n
@@ -45,13 +46,13 @@ func (d *difference) unordered(ctx context.Context) error {
 	for i, numbers := range lone {
 		side := d.sides[i]
 		for _, number := range numbers {
-			at := side.position(number)
+			at := side.Position(number)
 			one := Difference{A: &at, Reason: "b does not have this record, or fewer of them"}
 			if i == 1 {
 				one = Difference{B: &at, Reason: "a does not have this record, or fewer of them"}
 			}
 			if d.sameSplits() {
-				one.Split = side.splits[side.files[fileOfPath(side, at.Path)].split]
+				one.Split = side.Splits[side.Files[fileOfPath(side, at.Path)].SplitIndex]
 			}
 			d.report.Differences = append(d.report.Differences, one)
 		}
@@ -59,8 +60,8 @@ func (d *difference) unordered(ctx context.Context) error {
 	return nil
 }
 
-func fileOfPath(in *inputs, path string) int {
-	return slices.IndexFunc(in.files, func(f *input) bool { return f.Path == path })
+func fileOfPath(in *source.Inputs, path string) int {
+	return slices.IndexFunc(in.Files, func(f *source.Input) bool { return f.Path == path })
 }
 
 // The kind of a row, stored between its hash and its record number.
@@ -74,27 +75,27 @@ const (
 // includes the split.
 func (d *difference) addHashes(ctx context.Context, i int, hashes *spill.Sorter) error {
 	side := d.sides[i]
-	salts := make([]uint64, len(side.splits))
+	salts := make([]uint64, len(side.Splits))
 	if d.sameSplits() {
-		for j, split := range side.splits {
+		for j, split := range side.Splits {
 			salts[j] = digest.Of([]byte(split)).Lo
 		}
 	}
-	look := func(r *record) (digest.Hash, error) {
-		d.o.Progress.Add(len(r.data) + tfrecord.Overhead)
-		return digest.Of(r.data), nil
+	look := func(r *source.Record) (digest.Hash, error) {
+		d.o.Progress.Add(len(r.Data) + tfrecord.Overhead)
+		return digest.Of(r.Data), nil
 	}
 	kinds := [][]byte{{rowOfA}, {rowCounts, rowOfB}}[i]
-	return side.eachBlock(ctx, side.Workers, look, func(b *block) error {
+	return side.EachBlock(ctx, side.Workers, look, func(b *source.Block) error {
 		buffer := rowsOfBlocks.Get().(*[]byte)
 		defer rowsOfBlocks.Put(buffer)
 		rows := (*buffer)[:0]
 		var row []byte
-		for k, m := range b.marks {
-			m.Lo ^= salts[b.file.split]
+		for k, m := range b.Marks {
+			m.Lo ^= salts[b.File.SplitIndex]
 			for _, kind := range kinds {
 				row = append(m.Append(row[:0]), kind)
-				row = binary.BigEndian.AppendUint64(row, uint64(b.file.first+b.first+int64(k)))
+				row = binary.BigEndian.AppendUint64(row, uint64(b.File.First+b.First+int64(k)))
 				rows = spill.AppendRow(rows, row)
 			}
 		}

@@ -14,12 +14,13 @@ import (
 	"github.com/tfrec/tfrec/internal/store/osfile"
 	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
 // fetched is a file that is read one record at a time.
 type fetched struct {
-	*input
+	*source.Input
 	file    osfile.Reader
 	offsets []int64 // of all its frames, and the end of the last
 }
@@ -36,7 +37,7 @@ func (a *arrangement) fetch(ctx context.Context, numberAt func(target int, place
 			}
 		}
 	}()
-	for _, f := range a.in.files {
+	for _, f := range a.in.Files {
 		if f.Records == 0 {
 			continue
 		}
@@ -47,13 +48,13 @@ func (a *arrangement) fetch(ctx context.Context, numberAt func(target int, place
 		if err != nil {
 			return err
 		}
-		splits[f.split] = append(splits[f.split], &fetched{input: f, file: osfile.NewReader(ctx, file)})
+		splits[f.SplitIndex] = append(splits[f.SplitIndex], &fetched{Input: f, file: osfile.NewReader(ctx, file)})
 	}
 	if err := a.findFrames(ctx, splits); err != nil {
 		return err
 	}
-	s := a.in.stream()
-	a.in.plan()
+	s := a.in.Stream()
+	a.in.Plan()
 	commits := newCommits()
 	workers := a.in.Workers
 	err = par.Map(ctx, workers, workers,
@@ -76,7 +77,7 @@ func (a *arrangement) fetch(ctx context.Context, numberAt func(target int, place
 			for place := at.start; place < at.behind && err == nil; place++ {
 				number := numberAt(at.target, place)
 				f := fileAt(splits[at.target], number)
-				err = a.fetchOne(ctx, s, f, number-f.place, w)
+				err = a.fetchOne(ctx, s, f, number-f.FirstInSplit, w)
 			}
 			if err != nil {
 				w.Abort()
@@ -108,7 +109,7 @@ func (a *arrangement) findFrames(ctx context.Context, splits [][]*fetched) error
 					return shard.Damaged(err)
 				}
 				f.offsets = append(f.offsets, w.At.Offset)
-				return f.checkRead(w.At.Record)
+				return f.CheckRead(w.At.Record)
 			})
 		}
 	}
@@ -116,23 +117,23 @@ func (a *arrangement) findFrames(ctx context.Context, splits [][]*fetched) error
 }
 
 // fetchOne adds one record of a file to a shard.
-func (a *arrangement) fetchOne(ctx context.Context, s *stream, f *fetched, number int64, w *openShard) error {
+func (a *arrangement) fetchOne(ctx context.Context, s *source.Stream, f *fetched, number int64, w *openShard) error {
 	at := f.offsets[number]
 	size := int(f.offsets[number+1] - at)
-	b, err := s.get(ctx, size)
+	b, err := s.Get(ctx, size)
 	if err != nil {
 		return err
 	}
-	switch n, err := f.file.ReadAt(b.room(size), at); {
+	switch n, err := f.file.ReadAt(b.Buffer(size), at); {
 	case n == size:
 	case err == io.EOF:
-		s.put(b)
+		s.Put(b)
 		return fmt.Errorf("%s shrank while it was read", f.Path)
 	default:
-		s.put(b)
+		s.Put(b)
 		return err
 	}
-	b.file, b.first, b.offset, b.data = f.input, number, at, b.room(size)
-	b.sizes = append(b.sizes, size)
+	b.File, b.First, b.Offset, b.Data = f.Input, number, at, b.Buffer(size)
+	b.Sizes = append(b.Sizes, size)
 	return a.workInto(ctx, s, b, w)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/set/digest"
 	"github.com/tfrec/tfrec/internal/set/spill"
+	"github.com/tfrec/tfrec/shard/internal/source"
 )
 
 // fetchSorted writes the shards of a sorted order as fetch does, after it has read all records for
@@ -24,16 +25,16 @@ func (a *arrangement) fetchSorted(ctx context.Context, order *sorted) error {
 func (a *arrangement) sortNumbers(ctx context.Context, order *sorted) ([][]int64, error) {
 	keys := spill.NewSorter(a.in.Memory/2, func() (spill.File, error) { return a.dir.ScratchFile(ctx, "order") })
 	defer keys.Close()
-	look := func(r *record) (digest.Hash, error) {
+	look := func(r *source.Record) (digest.Hash, error) {
 		key, err := order.appendKey(nil, r)
 		if err != nil {
 			return digest.Hash{}, err
 		}
-		row := appendTerminated(appendTarget(nil, r.split), key)
-		row = binary.BigEndian.AppendUint64(row, uint64(r.inSplit()))
+		row := appendTerminated(appendTarget(nil, r.Split), key)
+		row = binary.BigEndian.AppendUint64(row, uint64(r.InSplit()))
 		return digest.Hash{}, keys.Add(spill.AppendRow(nil, row))
 	}
-	if err := a.in.eachBlock(ctx, a.in.Workers, look, nil, nil); err != nil {
+	if err := a.in.EachBlock(ctx, a.in.Workers, look, nil, nil); err != nil {
 		return nil, err
 	}
 	if err := order.filled(); err != nil {

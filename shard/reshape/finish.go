@@ -10,6 +10,7 @@ import (
 	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -19,7 +20,7 @@ func (r *reshaping) finish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if r.in.remaps {
+	if r.in.Remapped {
 		r.report.LabelsRemapped = true
 		names := len(described.Labels)
 		if described.LabelMap && slices.Contains(described.Labels, "") {
@@ -108,8 +109,8 @@ func (r *reshaping) finishSet(m manifest.Manifest, targets []target, last bool) 
 
 // describe returns the manifest's description of the records.
 func (r *reshaping) describe() (*manifest.Manifest, error) {
-	m := r.in.described
-	if !r.in.known {
+	m := r.in.Described
+	if !r.in.Known {
 		total := r.scans.Total()
 		for _, sentence := range total.Notes() {
 			r.note("%s", sentence)
@@ -120,13 +121,13 @@ func (r *reshaping) describe() (*manifest.Manifest, error) {
 			r.note("not all records are tf.train.Examples: the manifest describes no features")
 		} else {
 			for i, f := range features {
-				if f.Key == r.in.bareLabel && f.Kind == "int64" && (f.Class == manifest.ClassScalar || m.LabelMap) {
+				if f.Key == r.in.BareLabel && f.Kind == "int64" && (f.Class == manifest.ClassScalar || m.LabelMap) {
 					features[i].Class = manifest.ClassLabel
 				}
 			}
 			if len(m.Features) > 0 {
 				var err error
-				if features, err = refineFeatures(m.Features, features); err != nil {
+				if features, err = source.RefineFeatures(m.Features, features); err != nil {
 					return nil, err
 				}
 			}

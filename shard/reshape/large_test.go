@@ -16,6 +16,7 @@ import (
 	"github.com/tfrec/tfrec/internal/set/digest"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/shard/verify"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -89,7 +90,7 @@ func TestLargeRecordsAmongSmall(t *testing.T) {
 		},
 	}
 	for name, verb := range verbs {
-		for _, memory := range []int64{leastMemory, 0} {
+		for _, memory := range []int64{source.LeastMemory, 0} {
 			var want map[string]string
 			for _, in := range []string{plain, compressed} {
 				out := filepath.Join(t.TempDir(), "out")

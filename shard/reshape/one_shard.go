@@ -6,6 +6,7 @@ import (
 	"github.com/tfrec/tfrec/internal/set/spill"
 	"github.com/tfrec/tfrec/internal/store/osfile"
 	"github.com/tfrec/tfrec/manifest"
+	"github.com/tfrec/tfrec/shard/internal/source"
 )
 
 // oneShard is a shard whose records come in any order, each with its position in its target.
@@ -21,7 +22,7 @@ func (t *transfer) newOneShard(target int, number int64) *oneShard {
 	records := o.at.behind - o.at.start
 	memory := t.in.Memory
 	bucket := max(memory/32, leastBucket)
-	size := int64(float64(t.in.unpacked()) * float64(records) / float64(max(a.base[len(a.base)-1], 1)))
+	size := int64(float64(t.in.Unpacked()) * float64(records) / float64(max(a.base[len(a.base)-1], 1)))
 	a.number = int(max(min((size+bucket-1)/bucket+1, memory/4/spill.LeastBlock, records), 1))
 	a.places = placeShards([]shardAt{o.at}, max(records/int64(a.number), 1))
 	a.number = a.places.buckets()
@@ -33,7 +34,7 @@ func (t *transfer) newOneShard(target int, number int64) *oneShard {
 }
 
 // add adds the records of a block, whose places are set. It changes the block.
-func (o *oneShard) add(ctx context.Context, b *block) error {
+func (o *oneShard) add(ctx context.Context, b *source.Block) error {
 	if err := o.work(ctx, b); err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/tfrec/tfrec/internal/set/shares"
 	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -37,11 +38,11 @@ func setLimits(o *Options, open int, part int64) { o.maxOpen, o.partSize = open,
 func (o *Options) check() error {
 	if o.Name != "" {
 		if err := shard.CheckDataset(o.Name); err != nil {
-			return optionError(optname.OptionsName, "%v", err)
+			return source.OptionError(optname.OptionsName, "%v", err)
 		}
 	}
 	if err := shares.CheckShards(o.Shards, o.SplitShards); err != nil {
-		return optionError(optname.OptionsShards, "%v", err)
+		return source.OptionError(optname.OptionsShards, "%v", err)
 	}
 	var given *optname.Name
 	for _, way := range []struct {
@@ -56,24 +57,24 @@ func (o *Options) check() error {
 		switch {
 		case way.value == 0:
 		case way.value < 0 || way.value > way.most:
-			return optionError(way.field, "%d is not between 1 and %d", way.value, way.most)
+			return source.OptionError(way.field, "%d is not between 1 and %d", way.value, way.most)
 		case given != nil:
-			return optionError(way.field, "it excludes %s", given)
+			return source.OptionError(way.field, "it excludes %s", given)
 		default:
 			given = &way.field
 		}
 	}
-	return reading(o).check()
+	return reading(o).Check()
 }
 
 // reading returns how the inputs are read. It is a function because programs see the methods of
 // Options.
-func reading(o *Options) readOptions {
+func reading(o *Options) source.Options {
 	warn := o.Warn
 	if warn == nil {
 		warn = o.Note
 	}
-	return readOptions{
+	return source.Options{
 		Expand:  shard.ExpandOptions{Partial: o.Partial, Note: warn},
 		Workers: o.Workers, Memory: o.Memory, MaxRecord: o.MaxRecord, Progress: o.Progress,
 	}
@@ -87,12 +88,12 @@ func (o *Options) compression() tfrecord.Compression {
 }
 
 // datasetName returns the name of the new set.
-func (o *Options) datasetName(in *inputs, out string) (string, error) {
+func (o *Options) datasetName(in *source.Inputs, out string) (string, error) {
 	if o.Name != "" {
 		return o.Name, nil
 	}
 	shared := ""
-	for i, f := range in.files {
+	for i, f := range in.Files {
 		name := ""
 		if f.Set != nil {
 			name = f.Set.Name

@@ -9,11 +9,12 @@ import (
 
 	"github.com/tfrec/tfrec/internal/random"
 	"github.com/tfrec/tfrec/internal/set/spill"
+	"github.com/tfrec/tfrec/shard/internal/source"
 )
 
 // assignment is the inputs with the targets of their records.
 type assignment struct {
-	in      *inputs
+	in      *source.Inputs
 	log     *targetLog // nil: each record stays in its split
 	records []int64    // of each target
 }
@@ -27,7 +28,7 @@ type ordering interface {
 	place(target int, n int64) int64
 	// appendKey appends the sort key of a record to dst, for an order by key: records are sorted by
 	// the bytes of their keys, then by number.
-	appendKey(dst []byte, r *record) ([]byte, error)
+	appendKey(dst []byte, r *source.Record) ([]byte, error)
 	// filled is called after all records have gone through appendKey or place.
 	filled() error
 	// cuts returns the exclusive upper bounds of all buckets but the last; nil for an order by
@@ -58,20 +59,20 @@ func (s *shuffled) begin(_ context.Context, a assignment, _ int) error {
 // find returns the number of the record at a position: the inverse of place.
 func (s *shuffled) find(target int, place int64) int64 { return s.perms[target].Find(place) }
 
-func (s *shuffled) place(target int, n int64) int64                 { return s.perms[target].At(n) }
-func (s *shuffled) appendKey(dst []byte, _ *record) ([]byte, error) { return dst, nil }
-func (s *shuffled) filled() error                                   { return nil }
-func (s *shuffled) cuts() []cutPoint                                { return nil }
+func (s *shuffled) place(target int, n int64) int64                        { return s.perms[target].At(n) }
+func (s *shuffled) appendKey(dst []byte, _ *source.Record) ([]byte, error) { return dst, nil }
+func (s *shuffled) filled() error                                          { return nil }
+func (s *shuffled) cuts() []cutPoint                                       { return nil }
 
 // unchanged keeps records in their existing order; it is for more targets than can be written at
 // the same time.
 type unchanged struct{}
 
-func (unchanged) begin(context.Context, assignment, int) error    { return nil }
-func (unchanged) place(_ int, n int64) int64                      { return n }
-func (unchanged) appendKey(dst []byte, _ *record) ([]byte, error) { return dst, nil }
-func (unchanged) filled() error                                   { return nil }
-func (unchanged) cuts() []cutPoint                                { return nil }
+func (unchanged) begin(context.Context, assignment, int) error           { return nil }
+func (unchanged) place(_ int, n int64) int64                             { return n }
+func (unchanged) appendKey(dst []byte, _ *source.Record) ([]byte, error) { return dst, nil }
+func (unchanged) filled() error                                          { return nil }
+func (unchanged) cuts() []cutPoint                                       { return nil }
 
 // appendTarget appends the target, the prefix of all sort keys.
 func appendTarget(dst []byte, target int) []byte {

@@ -11,12 +11,13 @@ import (
 	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/internal/source"
 )
 
 // mustBeApart returns an error if the output directory overlaps with the inputs.
-func mustBeApart(ctx context.Context, paths []string, in *inputs, out string) error {
+func mustBeApart(ctx context.Context, paths []string, in *source.Inputs, out string) error {
 	from := directories(ctx, paths, storage.Remote(out))
-	for _, f := range in.files {
+	for _, f := range in.Files {
 		from = append(from, f.Path)
 	}
 	return setdir.MustBeApart(out, from...)

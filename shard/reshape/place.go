@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"github.com/tfrec/tfrec/internal/store/storage"
+	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -146,13 +147,13 @@ const mostFetched = 128
 func (a *arrangement) fetchable(size, numbers int64) bool {
 	n := a.base[len(a.targets)]
 	least := int64(leastFetched)
-	if slices.ContainsFunc(a.in.files, func(f *input) bool { return storage.Remote(f.Path) }) {
+	if slices.ContainsFunc(a.in.Files, func(f *source.Input) bool { return storage.Remote(f.Path) }) {
 		least = leastRequested
 	}
-	if a.log != nil || size/n < least || 8*numbers*n > a.in.Memory/4 || len(a.in.files) > mostFetched {
+	if a.log != nil || size/n < least || 8*numbers*n > a.in.Memory/4 || len(a.in.Files) > mostFetched {
 		return false
 	}
-	for _, f := range a.in.files {
+	for _, f := range a.in.Files {
 		if f.Compression != tfrecord.CompressionNone {
 			return false
 		}
@@ -162,5 +163,5 @@ func (a *arrangement) fetchable(size, numbers int64) bool {
 
 // fileAt returns the file that contains the record with the given number in its split.
 func fileAt(files []*fetched, number int64) *fetched {
-	return files[sort.Search(len(files), func(i int) bool { return files[i].place > number })-1]
+	return files[sort.Search(len(files), func(i int) bool { return files[i].FirstInSplit > number })-1]
 }

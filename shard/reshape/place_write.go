@@ -6,6 +6,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/set/spill"
+	"github.com/tfrec/tfrec/shard/internal/source"
 )
 
 // placedWriter writes shards whose records are in buckets.
@@ -106,9 +107,9 @@ func (w *placedWriter) lot(ctx context.Context, l *shardLot) (err error) {
 			open.Abort()
 		}
 	}()
-	out := gathers.Get().(*block)
+	out := gathers.Get().(*source.Block)
 	defer gathers.Put(out)
-	out.data, out.sizes, out.labels = out.data[:0], out.sizes[:0], out.labels[:0]
+	out.Data, out.Sizes, out.Labels = out.Data[:0], out.Sizes[:0], out.Labels[:0]
 	shards := l.shards
 	at, end := shards[0].start, shards[len(shards)-1].behind
 	for i := range l.buckets {
@@ -253,16 +254,16 @@ const (
 )
 
 // gathers is memory for collecting records.
-var gathers = sync.Pool{New: func() any { return new(block) }}
+var gathers = sync.Pool{New: func() any { return new(source.Block) }}
 
 // write writes rows to a shard, and uses b to collect them.
-func (p *placed) write(to *openShard, rows []int, b *block) error {
+func (p *placed) write(to *openShard, rows []int, b *source.Block) error {
 	flush := func() error {
-		if len(b.sizes) == 0 {
+		if len(b.Sizes) == 0 {
 			return nil
 		}
-		err := to.add(b, 0, len(b.sizes), b.data)
-		b.data, b.sizes, b.labels = b.data[:0], b.sizes[:0], b.labels[:0]
+		err := to.add(b, 0, len(b.Sizes), b.Data)
+		b.Data, b.Sizes, b.Labels = b.Data[:0], b.Sizes[:0], b.Labels[:0]
 		return err
 	}
 	for i, at := range rows {
@@ -277,20 +278,20 @@ func (p *placed) write(to *openShard, rows []int, b *block) error {
 			_, frame = cutKey(frame)
 		}
 		alone := len(frame) >= leastDirect
-		if alone || len(b.data)+len(frame) > gathered {
+		if alone || len(b.Data)+len(frame) > gathered {
 			if err := flush(); err != nil {
 				return err
 			}
 		}
-		b.sizes, b.labels = append(b.sizes, len(frame)), append(b.labels, labelOf(&row))
+		b.Sizes, b.Labels = append(b.Sizes, len(frame)), append(b.Labels, labelOf(&row))
 		if !alone {
-			b.data = append(b.data, frame...)
+			b.Data = append(b.Data, frame...)
 			continue
 		}
 		if err := to.add(b, 0, 1, frame); err != nil {
 			return err
 		}
-		b.sizes, b.labels = b.sizes[:0], b.labels[:0]
+		b.Sizes, b.Labels = b.Sizes[:0], b.Labels[:0]
 	}
 	return flush()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/tfrec/tfrec/internal/optname"
+	"github.com/tfrec/tfrec/shard/internal/source"
 )
 
 // PlanReshard plans a Reshard and prepares the output directory for it: it counts the inputs,
@@ -13,9 +14,9 @@ import (
 func PlanReshard(ctx context.Context, in []string, out string, o ReshardOptions) (*ReshardRun, error) {
 	switch {
 	case o.SortBy != "":
-		return nil, optionError(optname.ReshardOptionsSortBy, "only one machine can do it: %s", optname.ReshapeReshard.With(optname.ReshardOptionsSortBy))
+		return nil, source.OptionError(optname.ReshardOptionsSortBy, "only one machine can do it: %s", optname.ReshapeReshard.With(optname.ReshardOptionsSortBy))
 	case o.GroupBy != "":
-		return nil, optionError(optname.ReshardOptionsGroupBy, "only one machine can do it: %s", optname.ReshapeReshard.With(optname.ReshardOptionsGroupBy))
+		return nil, source.OptionError(optname.ReshardOptionsGroupBy, "only one machine can do it: %s", optname.ReshapeReshard.With(optname.ReshardOptionsGroupBy))
 	}
 	v, err := o.verb()
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/tfrec/tfrec/internal/dev/settest"
 	"github.com/tfrec/tfrec/internal/dev/torture"
 	"github.com/tfrec/tfrec/internal/set/digest"
+	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -57,7 +58,7 @@ func TestMoreThanMemory(t *testing.T) {
 	for name, o := range map[string]ReshardOptions{"shuffle": {Shuffle: true}, "sort": {SortBy: "key"}, "group": {GroupBy: "key"}} {
 		var first map[string]string
 		for _, workers := range []int{1, 3} {
-			o.Memory, o.Workers, o.Shards = leastMemory, workers, 1
+			o.Memory, o.Workers, o.Shards = source.LeastMemory, workers, 1
 			setLimits(&o.Options, 4, 0) // too few for the groups
 			out := filepath.Join(t.TempDir(), "out")
 			report, err := Reshard(context.Background(), paths, out, o)
@@ -116,7 +117,7 @@ func TestSampleIsUniform(t *testing.T) {
 		for n := range int64(6) {
 			target, err := s.choose(n, 0, digest.Hash{})
 			settest.Check(t, err)
-			if target != drop {
+			if target != source.Drop {
 				chosen += fmt.Sprint(n)
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/shard/repair"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -53,7 +54,7 @@ var mendingVerbs = map[string]modelVerb{
 		if lost := int64(len(m.all()) - len(want.all())); report.RecordsLost != lost || !report.RecordsLostExact {
 			t.Errorf("%d lost, want %d: %+v", report.RecordsLost, lost, report.Damage)
 		}
-		unlike, err := Diff(context.Background(), path, out, DiffOptions{Unordered: true, Memory: leastMemory})
+		unlike, err := Diff(context.Background(), path, out, DiffOptions{Unordered: true, Memory: source.LeastMemory})
 		settest.Check(t, err)
 		if unlike.OnlyB != 0 || unlike.OnlyA != report.RecordsLost {
 			t.Errorf("the difference is %d and %d, want %d and none", unlike.OnlyA, unlike.OnlyB, report.RecordsLost)

@@ -2,6 +2,7 @@ package reshape
 
 import (
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -55,7 +56,7 @@ type Options struct {
 	// anyone who finds the set incomplete (see [shard.IncompleteError]).
 	Args []string
 	// Progress, if not nil, is updated during the run.
-	Progress *Progress
+	Progress *source.Progress
 	// Note, if not nil, is called with a human-readable sentence about each choice made
 	// automatically, from one goroutine at a time.
 	Note func(sentence string)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/set/setdir"
+	"github.com/tfrec/tfrec/shard/internal/source"
 )
 
 // ReshardOptions are the options of Reshard. SortBy excludes Shuffle and GroupBy.
@@ -36,14 +37,14 @@ func (o *ReshardOptions) verb() (*verb, error) {
 	v.options = map[string]any{}
 	switch {
 	case o.SortBy != "" && o.Shuffle:
-		return nil, optionError(optname.ReshardOptionsSortBy, "it excludes %s", optname.ReshardOptionsShuffle)
+		return nil, source.OptionError(optname.ReshardOptionsSortBy, "it excludes %s", optname.ReshardOptionsShuffle)
 	case o.SortBy != "" && o.GroupBy != "":
-		return nil, optionError(optname.ReshardOptionsSortBy, "it excludes %s: sort the set first, since groups keep its order", optname.ReshardOptionsGroupBy)
+		return nil, source.OptionError(optname.ReshardOptionsSortBy, "it excludes %s: sort the set first, since groups keep its order", optname.ReshardOptionsGroupBy)
 	case o.SortBy != "":
 		v.options["sort_by"] = o.SortBy
 		v.order = &sorted{key: o.SortBy}
-		v.prepare = func(_ context.Context, in *inputs, _ *setdir.Dir) error {
-			return in.checkFeature(optname.ReshardOptionsSortBy, o.SortBy)
+		v.prepare = func(_ context.Context, in *source.Inputs, _ *setdir.Dir) error {
+			return in.CheckFeature(optname.ReshardOptionsSortBy, o.SortBy)
 		}
 	}
 	if o.Shuffle {
@@ -54,7 +55,7 @@ func (o *ReshardOptions) verb() (*verb, error) {
 		v.options["group_by"] = o.GroupBy
 		g := &grouper{key: o.GroupBy}
 		v.chooser = g
-		v.prepare = func(ctx context.Context, in *inputs, _ *setdir.Dir) error { return g.prepare(ctx, in, v) }
+		v.prepare = func(ctx context.Context, in *source.Inputs, _ *setdir.Dir) error { return g.prepare(ctx, in, v) }
 	}
 	return v, nil
 }

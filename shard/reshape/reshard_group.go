@@ -12,6 +12,7 @@ import (
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/set/digest"
 	"github.com/tfrec/tfrec/manifest"
+	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -33,13 +34,13 @@ const (
 )
 
 // prepare finds all values.
-func (g *grouper) prepare(ctx context.Context, in *inputs, v *verb) error {
-	if err := in.checkFeature(optname.ReshardOptionsGroupBy, g.key); err != nil {
+func (g *grouper) prepare(ctx context.Context, in *source.Inputs, v *verb) error {
+	if err := in.CheckFeature(optname.ReshardOptionsGroupBy, g.key); err != nil {
 		return err
 	}
-	g.splits = len(in.splits)
+	g.splits = len(in.Splits)
 	g.values = map[digest.Hash]string{}
-	err := in.eachRecord(ctx, in.Workers, g.look, func(int64, int, digest.Hash) error { return nil })
+	err := in.EachRecord(ctx, in.Workers, g.look, func(int64, int, digest.Hash) error { return nil })
 	if err != nil {
 		return err
 	}
@@ -48,7 +49,7 @@ func (g *grouper) prepare(ctx context.Context, in *inputs, v *verb) error {
 	}
 	slices.Sort(v.groups)
 	if len(v.groups)*g.splits > droppedTarget {
-		return &UnfitError{fmt.Errorf("%s: %d values in %d splits are too many", optname.ReshardOptionsGroupBy, len(v.groups), g.splits)}
+		return &UnfitError{Err: fmt.Errorf("%s: %d values in %d splits are too many", optname.ReshardOptionsGroupBy, len(v.groups), g.splits)}
 	}
 	g.ids = map[digest.Hash]int{}
 	for m, directory := range g.values {
@@ -57,8 +58,8 @@ func (g *grouper) prepare(ctx context.Context, in *inputs, v *verb) error {
 	return nil
 }
 
-func (g *grouper) look(r *record) (digest.Hash, error) {
-	e, err := r.example()
+func (g *grouper) look(r *source.Record) (digest.Hash, error) {
+	e, err := r.Example()
 	if err != nil {
 		return digest.Hash{}, err
 	}
@@ -93,8 +94,8 @@ func (g *grouper) look(r *record) (digest.Hash, error) {
 }
 
 // unfitGroup returns the error for a record that does not belong to any group.
-func unfitGroup(r *record, err error) error {
-	return &UnfitError{fmt.Errorf("%s: %w", optname.ReshardOptionsGroupBy, r.locate(err))}
+func unfitGroup(r *source.Record, err error) error {
+	return &UnfitError{Err: fmt.Errorf("%s: %w", optname.ReshardOptionsGroupBy, r.Locate(err))}
 }
 
 func (g *grouper) choose(_ int64, split int, m digest.Hash) (int, error) {

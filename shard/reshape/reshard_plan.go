@@ -17,6 +17,7 @@ import (
 	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -36,7 +37,7 @@ type ReshardPlan struct {
 	kept    []bool // by shard: finished by an earlier run of the same plan
 	planned plannedReshard
 
-	files  []*input
+	files  []*source.Input
 	splits []string
 	layout []layout
 	base   []int64 // position of the first record of each split, and the total at the end
@@ -171,21 +172,21 @@ func (p *ReshardPlan) complete(directory string) error {
 	if err != nil {
 		return err
 	}
-	remaps := []*remap{nil}
+	remaps := []*source.Remap{nil}
 	for _, m := range p.planned.Remaps {
-		remaps = append(remaps, &remap{keys: m.Keys, ids: m.IDs, same: m.Same})
+		remaps = append(remaps, &source.Remap{Keys: m.Keys, IDs: m.IDs, Same: m.Same})
 	}
 	for i, f := range p.planned.Files {
 		path := string(f.Path)
 		if !storage.Remote(path) && !filepath.IsAbs(path) && here != directory {
 			path = filepath.Join(directory, path)
 		}
-		file := &input{
+		file := &source.Input{
 			Counted: recordcount.Counted{
 				Source: shard.Source{Path: path}, Size: p.planned.Request.Inputs[i].Size,
 				Compression: f.Compression, Records: f.Records,
 			},
-			split: f.Split, remap: remaps[f.Remap],
+			SplitIndex: f.Split, Remap: remaps[f.Remap],
 		}
 		if f.Counted {
 			file.Info = &manifest.Shard{Records: f.Records}
@@ -248,9 +249,9 @@ func (p *ReshardPlan) find(shard int) (split int, index int64) {
 // shared.
 func (p *ReshardPlan) transfer(dir *setdir.Dir) *transfer {
 	t := &transfer{dir: dir, name: p.planned.Name, compression: p.planned.Compression, label: p.planned.Label}
-	t.in = &inputs{
-		readOptions: readOptions{Workers: 1, Memory: p.memory, MaxRecord: p.planned.MaxRecord},
-		files:       p.files, splits: p.splits, known: p.planned.Known, described: manifest.Manifest{Labels: p.planned.Labels},
+	t.in = &source.Inputs{
+		Options: source.Options{Workers: 1, Memory: p.memory, MaxRecord: p.planned.MaxRecord},
+		Files:   p.files, Splits: p.splits, Known: p.planned.Known, Described: manifest.Manifest{Labels: p.planned.Labels},
 	}
 	for i, split := range p.splits {
 		t.targets = append(t.targets, target{dir: dir, split: split, layout: p.layout[i], infos: make([]manifest.Shard, p.layout[i].shards)})
@@ -265,25 +266,25 @@ const defaultPart int64 = 256 << 20
 func planned(ctx context.Context, r *reshaping, shuffle bool) (*plannedReshard, error) {
 	p := &plannedReshard{
 		Tool: build.Tool, Request: r.request, Name: r.name, Compression: r.compression, Shuffle: shuffle,
-		Seed: r.o.Seed, MaxRecord: r.in.MaxRecord, Known: r.in.known, Label: r.label,
+		Seed: r.o.Seed, MaxRecord: r.in.MaxRecord, Known: r.in.Known, Label: r.label,
 	}
-	for _, name := range r.in.described.Labels {
+	for _, name := range r.in.Described.Labels {
 		p.Labels = append(p.Labels, jsontext.Readable(name))
 	}
 	for _, t := range r.targets {
 		p.Splits = append(p.Splits, plannedSplit{t.split, t.records, t.shards, t.each})
 	}
-	var remaps []*remap
-	numbers := make([]int64, len(r.in.splits))
-	for i, f := range r.in.files {
+	var remaps []*source.Remap
+	numbers := make([]int64, len(r.in.Splits))
+	for i, f := range r.in.Files {
 		file := plannedFile{
-			Path: setdir.InputKey(f.Path), Split: f.split, Compression: f.Compression, Records: f.Records,
+			Path: setdir.InputKey(f.Path), Split: f.SplitIndex, Compression: f.Compression, Records: f.Records,
 			Counted: f.Info != nil && f.Info.Records == f.Records,
 		}
-		if m := f.remap; m != nil {
+		if m := f.Remap; m != nil {
 			if !slices.Contains(remaps, m) {
 				remaps = append(remaps, m)
-				p.Remaps = append(p.Remaps, plannedRemap{m.keys, m.ids, m.same})
+				p.Remaps = append(p.Remaps, plannedRemap{m.Keys, m.IDs, m.Same})
 			}
 			file.Remap = 1 + slices.Index(remaps, m)
 		}
@@ -295,9 +296,9 @@ func planned(ctx context.Context, r *reshaping, shuffle bool) (*plannedReshard, 
 		at := recordcount.FrameMark{}
 		for _, behind := range append(marks, recordcount.FrameMark{Record: f.Records, Offset: f.Size}) {
 			p.Parts = append(p.Parts, plannedPart{
-				File: i, First: at.Record, Number: numbers[f.split], Records: behind.Record - at.Record, From: at.Offset, To: behind.Offset,
+				File: i, First: at.Record, Number: numbers[f.SplitIndex], Records: behind.Record - at.Record, From: at.Offset, To: behind.Offset,
 			})
-			numbers[f.split] += behind.Record - at.Record
+			numbers[f.SplitIndex] += behind.Record - at.Record
 			at = behind
 		}
 	}
@@ -306,7 +307,7 @@ func planned(ctx context.Context, r *reshaping, shuffle bool) (*plannedReshard, 
 
 // cutAt returns where to cut a large file into parts of about partSize bytes. If the file was not
 // read to count its records, its frames are walked now.
-func cutAt(ctx context.Context, f *input, partSize, maxRecord int64) ([]recordcount.FrameMark, error) {
+func cutAt(ctx context.Context, f *source.Input, partSize, maxRecord int64) ([]recordcount.FrameMark, error) {
 	if f.Compression != tfrecord.CompressionNone || f.Size < 2*partSize {
 		return nil, nil
 	}
@@ -324,7 +325,7 @@ func cutAt(ctx context.Context, f *input, partSize, maxRecord int64) ([]recordco
 		if err := w.To(ctx, f.Size); err != nil { // a file never has more records than bytes
 			return nil, shard.Damaged(err)
 		}
-		if err := f.checkRead(w.At.Record); err != nil {
+		if err := f.CheckRead(w.At.Record); err != nil {
 			return nil, shard.Damaged(err)
 		}
 		marks = w.Marks

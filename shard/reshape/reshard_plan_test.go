@@ -20,6 +20,7 @@ import (
 	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -125,7 +126,7 @@ func TestPlansMakeTheSameSets(t *testing.T) {
 		{"a large file without a manifest", []string{bare}, Options{Shards: 5}},
 		{"another seed", []string{bare}, Options{Shards: 5, Seed: 1 << 63}},
 		{"records per shard", []string{bare, other}, Options{RecordsPerShard: 700, Seed: 3, Union: true}},
-		{"little memory", []string{bare}, Options{Shards: 2, Memory: leastMemory}},
+		{"little memory", []string{bare}, Options{Shards: 2, Memory: source.LeastMemory}},
 		{"more shards than records", []string{other}, Options{Shards: 12, Seed: 4}},
 		{"a set", []string{set}, Options{Name: "made_again"}},
 		{"its labels get other ids", []string{set, remapped}, Options{Shards: 3, Seed: 5}},
@@ -446,7 +447,7 @@ func TestPlansRefuse(t *testing.T) {
 func TestPlansWriteIntoStores(t *testing.T) {
 	ctx := context.Background()
 	file := settest.ExampleFile(t, filepath.Join(t.TempDir(), "x.tfrecord"), 2000, withLabels)
-	o := ReshardOptions{Options: Options{Shards: 3, Memory: leastMemory, Name: "x"}, Shuffle: true}
+	o := ReshardOptions{Options: Options{Shards: 3, Memory: source.LeastMemory, Name: "x"}, Shuffle: true}
 	want := filepath.Join(t.TempDir(), "out")
 	_, err := Reshard(ctx, []string{file}, want, o)
 	settest.Check(t, err)

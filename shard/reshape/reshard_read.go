@@ -9,6 +9,7 @@ import (
 	"github.com/tfrec/tfrec/internal/set/recordscan"
 	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -64,35 +65,35 @@ func (p *ReshardPlan) readPart(ctx context.Context, part int, d *partitioner) er
 		return err
 	}
 	t := p.transfer(nil)
-	t.in.known, t.label = true, "" // features and labels are Write's concern
+	t.in.Known, t.label = true, "" // features and labels are Write's concern
 	if d.order, err = p.order(ctx, t); err != nil {
 		return err
 	}
-	s := t.in.stream()
-	defer s.close()
+	s := t.in.Stream()
+	defer s.Close()
 	behind := in.First + in.Records
-	give := func(b *block) error {
-		defer s.put(b)
-		if b.first+int64(len(b.sizes)) > behind {
+	give := func(b *source.Block) error {
+		defer s.Put(b)
+		if b.First+int64(len(b.Sizes)) > behind {
 			return nil // beyond the expected records; counted for the error below
 		}
 		if err := t.work(ctx, b); err != nil {
 			return err
 		}
-		return d.block(b, f.split, in.Number-in.First+b.first)
+		return d.block(b, f.SplitIndex, in.Number-in.First+b.First)
 	}
 	var records int64
 	if f.Compression == tfrecord.CompressionNone {
-		records, err = s.plain(ctx, stretch{file: f, first: in.First, from: in.From, to: in.To}, file, give)
+		records, err = s.Plain(ctx, source.Stretch{File: f, First: in.First, From: in.From, To: in.To}, file, give)
 	} else {
 		o := tfrecord.ReaderOptions{Name: f.Path, MaxRecord: t.in.MaxRecord, Compression: f.Compression}
-		records, err = s.compressed(ctx, f, tfrecord.NewReader(file, o), give)
+		records, err = s.Compressed(ctx, f, tfrecord.NewReader(file, o), give)
 	}
 	switch {
 	case err != nil:
 		return shard.Damaged(err)
 	case in.To == f.Size:
-		return shard.Damaged(f.checkRead(in.First + records))
+		return shard.Damaged(f.CheckRead(in.First + records))
 	case records != in.Records:
 		return changedInput(f.Path)
 	}
@@ -151,10 +152,10 @@ type heldRows struct {
 }
 
 // block deals the records of a block. number is the number of its first record in the split.
-func (d *partitioner) block(b *block, split int, number int64) error {
+func (d *partitioner) block(b *source.Block, split int, number int64) error {
 	at := 0
-	for i, size := range b.sizes {
-		frame := b.data[at : at+size]
+	for i, size := range b.Sizes {
+		frame := b.Data[at : at+size]
 		at += size
 		d.counts.Records++
 		d.counts.Bytes += int64(size)

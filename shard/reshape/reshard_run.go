@@ -198,7 +198,7 @@ func (run *ReshardRun) finish(ctx context.Context) error {
 		}
 		split, index := p.find(number)
 		r.targets[split].infos[index] = done.Shard
-		if r.in.known {
+		if r.in.Known {
 			continue
 		}
 		seen := new(features.Scan)

@@ -11,6 +11,7 @@ import (
 	"github.com/tfrec/tfrec/internal/set/recordcount"
 	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -138,8 +139,8 @@ type collector struct {
 	plan          *ReshardPlan
 	run           *transfer
 	file          string
-	source        *input // reported as the origin of the records
-	start, behind int64  // of the shard's records, in their split
+	source        *source.Input // reported as the origin of the records
+	start, behind int64         // of the shard's records, in their split
 	seen          []uint64
 	records       int64
 }
@@ -151,7 +152,7 @@ func (p *ReshardPlan) newCollector(dir *setdir.Dir, number int) *collector {
 		oneShard: t.newOneShard(split, index), plan: p, run: t, file: p.ShardFile(number),
 		start: layout.start(index), behind: layout.start(index + 1),
 	}
-	g.source = &input{Counted: recordcount.Counted{Source: shard.Source{Path: g.file}}, split: split}
+	g.source = &source.Input{Counted: recordcount.Counted{Source: shard.Source{Path: g.file}}, SplitIndex: split}
 	g.seen = make([]uint64, (g.behind-g.start+63)/64)
 	return g
 }
@@ -163,10 +164,10 @@ func (g *collector) addBatch(ctx context.Context, batch []byte) error {
 	if size <= 0 || n > uint64(len(batch))/(1+tfrecord.Overhead) {
 		return g.strange("it does not begin with a record count")
 	}
-	b := &block{file: g.source, checked: true, sizes: make([]int, n), places: make([]int64, n)}
-	b.data = batch[size:]
-	for i := range b.places {
-		place, size := binary.Uvarint(b.data)
+	b := &source.Block{File: g.source, Checked: true, Sizes: make([]int, n), Places: make([]int64, n)}
+	b.Data = batch[size:]
+	for i := range b.Places {
+		place, size := binary.Uvarint(b.Data)
 		at := int64(place) - g.start
 		switch {
 		case size <= 0 || at < 0 || at >= g.behind-g.start:
@@ -175,20 +176,20 @@ func (g *collector) addBatch(ctx context.Context, batch []byte) error {
 			return fmt.Errorf("%s: record %d came twice: it was repeated between Read and Write", g.file, at)
 		}
 		g.seen[at/64] |= 1 << (at % 64)
-		b.places[i], b.data = int64(place), b.data[size:]
+		b.Places[i], b.Data = int64(place), b.Data[size:]
 	}
 	g.records += int64(n)
 	framing := tfrecord.Framing{MaxRecord: g.run.in.MaxRecord}
 	at := 0
-	for i := range b.sizes {
-		frame, v := framing.Check(b.data[at:])
+	for i := range b.Sizes {
+		frame, v := framing.Check(b.Data[at:])
 		if v != tfrecord.FrameWhole {
 			return g.strange("a record is not what Read returned")
 		}
-		b.sizes[i] = frame
+		b.Sizes[i] = frame
 		at += frame
 	}
-	if at < len(b.data) {
+	if at < len(b.Data) {
 		return g.strange("it has data after its records")
 	}
 	return g.add(ctx, b)
@@ -208,7 +209,7 @@ func (g *collector) finish(ctx context.Context) (*setdir.Done, error) {
 		return nil, err
 	}
 	done := &setdir.Done{Shard: info, Plan: g.plan.id, Samples: g.records}
-	if !g.run.in.known {
+	if !g.run.in.Known {
 		seen, err := json.Marshal(g.run.scans.Total())
 		if err != nil {
 			return nil, err

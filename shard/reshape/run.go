@@ -15,6 +15,7 @@ import (
 	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -60,11 +61,11 @@ func openReshaping(ctx context.Context, in []string, out string, o *Options, v *
 	if o.Overwrite && storage.Remote(out) {
 		return nil, fmt.Errorf("%s: a set in an object store cannot be replaced in one step: write to a new directory, and remove the old set", out)
 	}
-	inputs, err := openInputs(ctx, in, reading(o))
+	inputs, err := source.Open(ctx, in, reading(o))
 	if err != nil {
 		return nil, err
 	}
-	if err := inputs.mergeManifests(ctx); err != nil {
+	if err := inputs.MergeManifests(ctx); err != nil {
 		return nil, err
 	}
 	if err := mustBeApart(ctx, in, inputs, out); err != nil {
@@ -135,7 +136,7 @@ func (r *reshaping) run(ctx context.Context) error {
 	if err := r.transfer.write(ctx); err != nil {
 		return err
 	}
-	if err := r.in.checkUnchanged(ctx); err != nil {
+	if err := r.in.CheckUnchanged(ctx); err != nil {
 		return err
 	}
 	return r.finish(ctx)
@@ -143,17 +144,17 @@ func (r *reshaping) run(ctx context.Context) error {
 
 // survey counts the records, checks them against the manifests and plans the shards.
 func (r *reshaping) survey(ctx context.Context) error {
-	if err := r.in.count(ctx); err != nil {
+	if err := r.in.Count(ctx); err != nil {
 		return err
 	}
-	if err := r.in.holdToManifests(ctx, r.note); err != nil {
+	if err := r.in.HoldToManifests(ctx, r.note); err != nil {
 		return err
 	}
-	r.report.RecordsIn = r.in.records()
+	r.report.RecordsIn = r.in.Records()
 	if r.report.RecordsIn == 0 {
 		return fmt.Errorf("%w: the inputs hold no records", shard.ErrNoRecords)
 	}
-	if err := r.in.checkSchemas(ctx, r.o.Union, r.note); err != nil {
+	if err := r.in.CheckSchemas(ctx, r.o.Union, r.note); err != nil {
 		return err
 	}
 	if r.verb.prepare != nil {
@@ -174,10 +175,10 @@ func (r *reshaping) survey(ctx context.Context) error {
 func (r *reshaping) plan(ctx context.Context) error {
 	splits := r.verb.splits
 	if splits == nil {
-		splits = r.in.splits
+		splits = r.in.Splits
 	}
 	if err := shares.CheckShardsOf(splits, r.o.SplitShards); err != nil {
-		return optionError(optname.OptionsSplitShards, "%v", err)
+		return source.OptionError(optname.OptionsSplitShards, "%v", err)
 	}
 	groups := r.verb.groups
 	if groups == nil {
@@ -192,15 +193,15 @@ func (r *reshaping) plan(ctx context.Context) error {
 			r.targets = append(r.targets, target{dir: dir, sub: sub, split: split})
 		}
 	}
-	records, bytes := r.in.bySplit, make([]int64, len(r.targets))
+	records, bytes := r.in.BySplit, make([]int64, len(r.targets))
 	if r.verb.chooser != nil {
 		var err error
 		if r.log, records, bytes, err = choose(ctx, r.in, r.verb.chooser, len(r.targets), r.dir); err != nil {
 			return err
 		}
 	} else {
-		for _, f := range r.in.files {
-			bytes[f.split] += f.Size
+		for _, f := range r.in.Files {
+			bytes[f.SplitIndex] += f.Size
 		}
 	}
 	var total int64

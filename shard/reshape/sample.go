@@ -9,6 +9,7 @@ import (
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/random"
 	"github.com/tfrec/tfrec/internal/set/digest"
+	"github.com/tfrec/tfrec/shard/internal/source"
 )
 
 // SampleOptions are the options of Sample. Exactly one of Count and Share must be set.
@@ -27,17 +28,17 @@ func Sample(ctx context.Context, in []string, out string, o SampleOptions) (*Rep
 	v.chooser = newSampler(&o)
 	switch {
 	case o.Count < 0:
-		return nil, optionError(optname.SampleOptionsCount, "%d is negative", o.Count)
+		return nil, source.OptionError(optname.SampleOptionsCount, "%d is negative", o.Count)
 	case !(o.Share >= 0 && o.Share <= 1):
-		return nil, optionError(optname.SampleOptionsShare, "%g is not between 0 and 1", o.Share)
+		return nil, source.OptionError(optname.SampleOptionsShare, "%g is not between 0 and 1", o.Share)
 	case o.Count > 0 && o.Share > 0:
-		return nil, optionError(optname.SampleOptionsCount, "it excludes %s", optname.SampleOptionsShare)
+		return nil, source.OptionError(optname.SampleOptionsCount, "it excludes %s", optname.SampleOptionsShare)
 	case o.Count > 0:
 		v.options = map[string]any{"count": o.Count}
 	case o.Share > 0:
 		v.options = map[string]any{"share": o.Share}
 	default:
-		return nil, optionError(optname.SampleOptionsCount, "want how many records to take, or %s", optname.SampleOptionsShare)
+		return nil, source.OptionError(optname.SampleOptionsCount, "want how many records to take, or %s", optname.SampleOptionsShare)
 	}
 	return reshape(ctx, in, out, &o.Options, v)
 }
@@ -68,13 +69,13 @@ func (s *sampler) begin(total int64) error {
 	return nil
 }
 
-func (*sampler) look(*record) (digest.Hash, error) { return digest.Hash{}, nil }
+func (*sampler) look(*source.Record) (digest.Hash, error) { return digest.Hash{}, nil }
 
 func (s *sampler) choose(n int64, split int, _ digest.Hash) (int, error) {
 	chosen := s.wanted > 0 && s.draws.Exactly(n, uint64(s.left)) < uint64(s.wanted)
 	s.left--
 	if !chosen {
-		return drop, nil
+		return source.Drop, nil
 	}
 	s.wanted--
 	return split, nil

@@ -10,6 +10,7 @@ import (
 	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/shard/internal/splice"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -41,7 +42,7 @@ func RenameFeatures(ctx context.Context, in []string, out string, keys []RenameF
 	var from, options []string
 	for _, n := range keys {
 		if strings.Count(n.From, "*") > 1 || strings.Count(n.From, "*") != strings.Count(n.To, "*") {
-			return nil, optionError(optname.RenameFeaturesKeys, "%s=%s: want one * on both sides, or none", n.From, n.To)
+			return nil, source.OptionError(optname.RenameFeaturesKeys, "%s=%s: want one * on both sides, or none", n.From, n.To)
 		}
 		from = append(from, n.From)
 		options = append(options, n.From+"="+n.To)
@@ -76,19 +77,19 @@ var keyArguments = map[string]optname.Name{
 func reshapeFeatures(ctx context.Context, in []string, out string, o *Options, how string, options, keys []string, rule func(string) (string, bool)) (*Report, error) {
 	argument := keyArguments[how]
 	if len(keys) == 0 {
-		return nil, optionError(argument, "want keys of features, such as image/encoded or 'image/*'")
+		return nil, source.OptionError(argument, "want keys of features, such as image/encoded or 'image/*'")
 	}
 	splice := splice.NewPool(rule)
 	v := newVerb("features")
 	v.options, v.rewrite = map[string]any{how: options}, spliced(splice)
-	v.prepare = func(ctx context.Context, in *inputs, _ *setdir.Dir) error {
-		features, err := in.features(ctx)
+	v.prepare = func(ctx context.Context, in *source.Inputs, _ *setdir.Dir) error {
+		features, err := in.Features(ctx)
 		if err != nil {
 			return err
 		}
 		for _, key := range keys {
 			if !slices.ContainsFunc(features, func(f manifest.Feature) bool { return matchesKey(key, f.Key) }) {
-				return unknownFeature(argument, key, features)
+				return source.UnknownFeature(argument, key, features)
 			}
 		}
 		_, err = ruledFeatures(features, argument, rule)
@@ -99,14 +100,14 @@ func reshapeFeatures(ctx context.Context, in []string, out string, o *Options, h
 }
 
 // spliced returns a rewriter that splices records.
-func spliced(s *splice.Pool) func(dst []byte, r *record) ([]byte, error) {
-	return func(dst []byte, r *record) ([]byte, error) {
-		dst, err := s.Append(dst, r.data)
+func spliced(s *splice.Pool) func(dst []byte, r *source.Record) ([]byte, error) {
+	return func(dst []byte, r *source.Record) ([]byte, error) {
+		dst, err := s.Append(dst, r.Data)
 		switch {
 		case errors.Is(err, tfrecord.ErrMalformed):
-			err = &shard.DamagedError{Err: r.locate(err)}
+			err = &shard.DamagedError{Err: r.Locate(err)}
 		case err != nil:
-			err = r.locate(err)
+			err = r.Locate(err)
 		}
 		return dst, err
 	}
@@ -122,10 +123,10 @@ func ruledFeatures(features []manifest.Feature, argument optname.Name, rule func
 			continue
 		}
 		if to == "" {
-			return nil, optionError(argument, "feature %q would have no name", f.Key)
+			return nil, source.OptionError(argument, "feature %q would have no name", f.Key)
 		}
 		if other, taken := from[to]; taken {
-			return nil, optionError(argument, "features %q and %q would both be named %q", other, f.Key, to)
+			return nil, source.OptionError(argument, "features %q and %q would both be named %q", other, f.Key, to)
 		}
 		from[to] = f.Key
 		f.Key = to

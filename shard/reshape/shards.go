@@ -6,6 +6,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/annotation/labels"
 	"github.com/tfrec/tfrec/internal/set/setdir"
+	"github.com/tfrec/tfrec/shard/internal/source"
 )
 
 // openShard is a shard of a new set that is being written.
@@ -29,27 +30,27 @@ func (t *transfer) openShard(target int, number int64) (*openShard, error) {
 
 // add writes the records of a block from first up to, not including, behind, whose frames are
 // given.
-func (o *openShard) add(b *block, first, behind int, frames []byte) error {
+func (o *openShard) add(b *source.Block, first, behind int, frames []byte) error {
 	o.count(b, first, behind)
-	return o.WriteFrames(frames, b.sizes[first:behind])
+	return o.WriteFrames(frames, b.Sizes[first:behind])
 }
 
 // addLent writes the records of a block, and calls done, from any goroutine, when their frames may
 // be overwritten: see setdir.Writer.WriteLentFrames.
-func (o *openShard) addLent(b *block, done func()) error {
-	o.count(b, 0, len(b.sizes))
-	return o.WriteLentFrames(b.data, b.sizes, done)
+func (o *openShard) addLent(b *source.Block, done func()) error {
+	o.count(b, 0, len(b.Sizes))
+	return o.WriteLentFrames(b.Data, b.Sizes, done)
 }
 
 // count counts the labels of records.
-func (o *openShard) count(b *block, first, behind int) {
-	if len(b.labels) > 0 && o.labels != nil {
-		for _, id := range b.labels[first:behind] {
-			if id != noLabel {
+func (o *openShard) count(b *source.Block, first, behind int) {
+	if len(b.Labels) > 0 && o.labels != nil {
+		for _, id := range b.Labels[first:behind] {
+			if id != source.NoLabel {
 				o.labels[id]++
 			}
 		}
-		if len(o.labels) > len(o.transfer.in.described.Labels)+labels.MaxIDs {
+		if len(o.labels) > len(o.transfer.in.Described.Labels)+labels.MaxIDs {
 			o.labels = nil
 		}
 	}
@@ -61,7 +62,7 @@ func (o *openShard) commit() error {
 	if err != nil {
 		return err
 	}
-	info.Labels = labels.CountsByName(o.labels, o.transfer.in.described.Labels)
+	info.Labels = labels.CountsByName(o.labels, o.transfer.in.Described.Labels)
 	o.transfer.targets[o.target].infos[o.shard] = info
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/store/osfile"
 	"github.com/tfrec/tfrec/internal/store/storage"
+	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -28,20 +29,20 @@ const (
 // unreadable records, which are reported when all are read.
 func (s *sorted) probe(ctx context.Context, a assignment, buckets int) (sample []cutPoint, ok bool, err error) {
 	marks := 0
-	for _, f := range a.in.files {
+	for _, f := range a.in.Files {
 		if f.Compression != tfrecord.CompressionNone || f.Size > 0 && len(f.Marks) == 0 || storage.Remote(f.Path) {
 			return nil, false, nil
 		}
 		marks += len(f.Marks)
 	}
-	if a.log != nil || marks < leastProbes*buckets || a.in.unpacked()/a.in.records() > maxProbed {
+	if a.log != nil || marks < leastProbes*buckets || a.in.Unpacked()/a.in.Records() > maxProbed {
 		return nil, false, nil
 	}
 	each := (buckets*sampledPerBucket + marks - 1) / marks
 	var mu sync.Mutex
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(a.in.Workers)
-	for _, f := range a.in.files {
+	for _, f := range a.in.Files {
 		g.Go(func() error {
 			points, err := s.probeFile(ctx, a, f, each)
 			mu.Lock()
@@ -55,7 +56,7 @@ func (s *sorted) probe(ctx context.Context, a assignment, buckets int) (sample [
 }
 
 // probeFile samples up to each records at each mark of a file.
-func (s *sorted) probeFile(ctx context.Context, a assignment, f *input, each int) (points []cutPoint, err error) {
+func (s *sorted) probeFile(ctx context.Context, a assignment, f *source.Input, each int) (points []cutPoint, err error) {
 	opened, err := storage.Open(ctx, f.Path)
 	if err != nil {
 		return nil, err
@@ -72,20 +73,20 @@ func (s *sorted) probeFile(ctx context.Context, a assignment, f *input, each int
 		if err != nil && err != io.EOF {
 			return nil, err
 		}
-		b := block{file: f, first: mark.Record, offset: mark.Offset}
-		for at := 0; len(b.sizes) < each; {
+		b := source.Block{File: f, First: mark.Record, Offset: mark.Offset}
+		for at := 0; len(b.Sizes) < each; {
 			size, v := framing.Check(window[at:n])
 			if v != tfrecord.FrameWhole {
 				break
 			}
-			b.sizes = append(b.sizes, size)
+			b.Sizes = append(b.Sizes, size)
 			at += size
-			b.data = window[:at]
+			b.Data = window[:at]
 		}
-		_ = b.eachRecord(ctx, func(i int, rec *record) error {
+		_ = b.EachRecord(ctx, func(i int, rec *source.Record) error {
 			v, err := s.valueOf(rec)
 			if err == nil {
-				key := v.append(appendTarget(nil, b.target(i)))
+				key := v.append(appendTarget(nil, b.Target(i)))
 				points = append(points, newCutPoint(key, rec))
 			}
 			return nil

@@ -16,6 +16,7 @@ import (
 	"github.com/tfrec/tfrec/internal/dev/torture"
 	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -92,7 +93,7 @@ func TestSortFetchesLargeRecords(t *testing.T) {
 		}
 	}
 	var progress Progress
-	o := Options{Memory: leastMemory << rng.IntN(7), Workers: 1 + rng.IntN(4), Shards: 1 + rng.IntN(5), Progress: &progress}
+	o := Options{Memory: source.LeastMemory << rng.IntN(7), Workers: 1 + rng.IntN(4), Shards: 1 + rng.IntN(5), Progress: &progress}
 	_, err := Reshard(t.Context(), []string{dir}, out, ReshardOptions{SortBy: "key", Options: o})
 	settest.Check(t, err)
 	if got, want := progress.Planned.Load(), 2*int64(len(keys)); got != want {
@@ -209,7 +210,7 @@ func TestSortsOfOddRecords(t *testing.T) {
 			return -1
 		})
 		// The few records of a file may have no feature in common with those of another.
-		o := Options{Memory: leastMemory << rng.IntN(7), Workers: 1 + rng.IntN(8), Shards: 1 + rng.IntN(60), Union: true}
+		o := Options{Memory: source.LeastMemory << rng.IntN(7), Workers: 1 + rng.IntN(8), Shards: 1 + rng.IntN(60), Union: true}
 		_, err := Reshard(t.Context(), []string{in}, out, ReshardOptions{SortBy: "key", Options: o})
 		settest.Check(t, err)
 		sources, err := shard.Expand(t.Context(), []string{out}, shard.ExpandOptions{})

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/tfrec/tfrec/internal/set/features"
+	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -16,11 +17,11 @@ type sortValue struct {
 }
 
 // valueOf returns the value to sort a record by. Its only error is from [record.example].
-func (s *sorted) valueOf(r *record) (sortValue, error) {
-	if v, ok := quickValue(r.data, s.key); ok {
+func (s *sorted) valueOf(r *source.Record) (sortValue, error) {
+	if v, ok := quickValue(r.Data, s.key); ok {
 		return v, nil
 	}
-	e, err := r.example()
+	e, err := r.Example()
 	if err != nil {
 		return sortValue{}, err
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/dev/torture"
+	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -23,8 +24,8 @@ func TestSortKeysOfManyWorkers(t *testing.T) {
 		var ready atomic.Int32
 		for range 2 {
 			workers.Go(func() {
-				r := &record{data: data, file: new(input)}
-				r.parse()
+				r := &source.Record{Data: data, File: new(source.Input)}
+				r.Parse()
 				ready.Add(1)
 				for range 1000 {
 					if ready.Load() == 2 {
@@ -88,8 +89,8 @@ func TestQuickValue(t *testing.T) {
 			continue
 		}
 		quick++
-		rec := record{data: data}
-		e, err := rec.parse()
+		rec := source.Record{Data: data}
+		e, err := rec.Parse()
 		if err != nil {
 			t.Fatalf("%q is malformed: %v", data, err)
 		}

@@ -12,12 +12,13 @@ import (
 	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
 // span is a stretch of which a shard consists.
 type span struct {
-	stretch
+	source.Stretch
 	records int64 // if the stretch ends before the file does
 	indexed bool  // the end comes from an index
 }
@@ -37,7 +38,7 @@ func (t *transfer) contiguous() bool {
 	if t.order != nil || t.log != nil {
 		return false
 	}
-	for _, f := range t.in.files {
+	for _, f := range t.in.Files {
 		if f.Compression != tfrecord.CompressionNone {
 			return false
 		}
@@ -54,9 +55,9 @@ func (t *transfer) contiguous() bool {
 // index has the offsets at which new shards begin. In other files, a walk over the frame headers, a
 // few shards ahead, finds them, so that its reads are still cached when the data is read again.
 func (t *transfer) copySpans(ctx context.Context) error {
-	s := t.in.stream()
-	s.checks = true
-	t.in.plan()
+	s := t.in.Stream()
+	s.Checks = true
+	t.in.Plan()
 	commits := newCommits()
 	workers := t.in.Workers
 	err := par.Map(ctx, workers, workers, t.cutSpans,
@@ -66,7 +67,7 @@ func (t *transfer) copySpans(ctx context.Context) error {
 }
 
 // copyShard writes one shard.
-func (t *transfer) copyShard(ctx context.Context, s *stream, commits *commits, j *shardOfSpans) error {
+func (t *transfer) copyShard(ctx context.Context, s *source.Stream, commits *commits, j *shardOfSpans) error {
 	w, err := t.openShard(j.target, j.shard)
 	if err != nil {
 		return err
@@ -87,60 +88,60 @@ func (t *transfer) copyShard(ctx context.Context, s *stream, commits *commits, j
 }
 
 // copySpan writes the records of a span.
-func (t *transfer) copySpan(ctx context.Context, s *stream, w *openShard, sp span) error {
-	file, err := recordscan.Open(ctx, sp.file.Path)
+func (t *transfer) copySpan(ctx context.Context, s *source.Stream, w *openShard, sp span) error {
+	file, err := recordscan.Open(ctx, sp.File.Path)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	records, err := s.plain(ctx, sp.stretch, file, func(b *block) error {
-		if b.first+int64(len(b.sizes)) > sp.file.Records {
-			s.put(b)
+	records, err := s.Plain(ctx, sp.Stretch, file, func(b *source.Block) error {
+		if b.First+int64(len(b.Sizes)) > sp.File.Records {
+			s.Put(b)
 			return nil // beyond the expected records; counted for the error below
 		}
 		return t.workInto(ctx, s, b, w)
 	})
-	cut := sp.to < sp.file.Size
+	cut := sp.To < sp.File.Size
 	switch {
-	case cut && (errors.Is(err, errChanged) || err == nil && records != sp.records):
+	case cut && (errors.Is(err, source.ErrChanged) || err == nil && records != sp.records):
 		return sp.misplaced()
 	case err != nil:
 		return shard.Damaged(err)
 	case cut:
 		return nil
 	}
-	return shard.Damaged(sp.file.checkRead(sp.first + records))
+	return shard.Damaged(sp.File.CheckRead(sp.First + records))
 }
 
 // misplaced returns the error for a span that does not end before the record that it should.
 func (sp *span) misplaced() error {
-	where := fmt.Sprintf("record %d does not begin at byte %d", sp.first+sp.records, sp.to)
+	where := fmt.Sprintf("record %d does not begin at byte %d", sp.First+sp.records, sp.To)
 	if !sp.indexed {
-		return fmt.Errorf("%s %w: %s", sp.file.Path, errChanged, where)
+		return fmt.Errorf("%s %w: %s", sp.File.Path, source.ErrChanged, where)
 	}
-	return fmt.Errorf("%s %w, or its index is wrong: %s; if it is the index, remove %s and run again", sp.file.Path, errChanged, where, manifest.IndexPath(sp.file.Path))
+	return fmt.Errorf("%s %w, or its index is wrong: %s; if it is the index, remove %s and run again", sp.File.Path, source.ErrChanged, where, manifest.IndexPath(sp.File.Path))
 }
 
 // workInto prepares a block, writes it to a shard and returns it to the stream.
-func (t *transfer) workInto(ctx context.Context, s *stream, b *block, w *openShard) error {
+func (t *transfer) workInto(ctx context.Context, s *source.Stream, b *source.Block, w *openShard) error {
 	if err := t.work(ctx, b); err != nil {
-		s.put(b)
+		s.Put(b)
 		return err
 	}
-	t.in.done(b)
-	if b.large() { // a large record: nothing must be left of it when the next one is read
-		defer s.put(b)
-		return w.add(b, 0, len(b.sizes), b.data)
+	t.in.Done(b)
+	if b.Large() { // a large record: nothing must be left of it when the next one is read
+		defer s.Put(b)
+		return w.add(b, 0, len(b.Sizes), b.Data)
 	}
-	return w.addLent(b, s.lend(b))
+	return w.addLent(b, s.Lend(b))
 }
 
 // cutSpans gives the shards of all targets in order.
 func (t *transfer) cutSpans(ctx context.Context, give func(*shardOfSpans) error) error {
 	for target := range t.targets {
-		var files []*input
-		for _, f := range t.in.files {
-			if f.split == target && f.Records > 0 {
+		var files []*source.Input
+		for _, f := range t.in.Files {
+			if f.SplitIndex == target && f.Records > 0 {
 				files = append(files, f)
 			}
 		}
@@ -166,7 +167,7 @@ func (t *transfer) cutSpans(ctx context.Context, give func(*shardOfSpans) error)
 type spanCutter struct {
 	maxRecord int64
 	layout    layout
-	files     []*input // not yet used up; the first may be in part
+	files     []*source.Input // not yet used up; the first may be in part
 	// Of the first file:
 	at      recordcount.FrameMark   // position of its next record
 	marks   []recordcount.FrameMark // once at is after its first record
@@ -179,7 +180,7 @@ type spanCutter struct {
 func (c *spanCutter) cut(ctx context.Context, j *shardOfSpans) error {
 	for left := j.records; left > 0 && len(c.files) > 0; {
 		f := c.files[0]
-		sp := span{stretch: stretch{file: f, first: c.at.Record, from: c.at.Offset, to: f.Size}}
+		sp := span{Stretch: source.Stretch{File: f, First: c.at.Record, From: c.at.Offset, To: f.Size}}
 		if n := f.Records - c.at.Record; n <= left {
 			j.spans = append(j.spans, sp)
 			left -= n
@@ -188,10 +189,10 @@ func (c *spanCutter) cut(ctx context.Context, j *shardOfSpans) error {
 			continue
 		}
 		err := c.seek(ctx, f, c.at.Record+left)
-		sp.to, sp.records, sp.indexed = c.at.Offset, c.at.Record-sp.first, c.indexed
+		sp.To, sp.records, sp.indexed = c.at.Offset, c.at.Record-sp.First, c.indexed
 		j.spans = append(j.spans, sp)
-		if err == nil && c.at.Record < sp.first+left {
-			err = f.checkRead(c.at.Record)
+		if err == nil && c.at.Record < sp.First+left {
+			err = f.CheckRead(c.at.Record)
 		}
 		return shard.Damaged(err)
 	}
@@ -199,7 +200,7 @@ func (c *spanCutter) cut(ctx context.Context, j *shardOfSpans) error {
 }
 
 // seek finds the offset of a record of the first file.
-func (c *spanCutter) seek(ctx context.Context, f *input, record int64) error {
+func (c *spanCutter) seek(ctx context.Context, f *source.Input, record int64) error {
 	if c.at.Record == 0 {
 		c.marks = marksOf(ctx, f, c.layout)
 		if c.indexed = c.marks != nil; !c.indexed {

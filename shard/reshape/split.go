@@ -14,6 +14,7 @@ import (
 	"github.com/tfrec/tfrec/internal/set/shares"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -53,8 +54,8 @@ const maxTargets = 250
 const defaultSplitKey = imagekey.Filename
 
 // leakAdvice advises how to keep copies of an image in the same split.
-func leakAdvice(in *inputs) string {
-	if !slices.ContainsFunc(in.described.Features, func(f manifest.Feature) bool { return f.Key == manifest.CopyKey }) {
+func leakAdvice(in *source.Inputs) string {
+	if !slices.ContainsFunc(in.Described.Features, func(f manifest.Feature) bool { return f.Key == manifest.CopyKey }) {
 		return ""
 	}
 	return fmt.Sprintf("the records have augmented copies (%s): copies of one image may end up in different splits, a leak; %s %s keeps them in one", manifest.CopyKey, optname.ResplitOptionsTogether, defaultSplitKey)
@@ -89,13 +90,13 @@ func Resplit(ctx context.Context, in []string, out string, o ResplitOptions) (*R
 			v.options[how.name] = how.key
 		}
 	}
-	v.prepare = func(ctx context.Context, in *inputs, _ *setdir.Dir) error {
+	v.prepare = func(ctx context.Context, in *source.Inputs, _ *setdir.Dir) error {
 		if how.key != "" {
-			if err := in.checkFeature(how.field, how.key); err != nil {
+			if err := in.CheckFeature(how.field, how.key); err != nil {
 				return err
 			}
 		}
-		by.field, by.total = how.field, in.records()
+		by.field, by.total = how.field, in.Records()
 		var err error
 		switch how.name {
 		case "":
@@ -140,23 +141,23 @@ func (o *ResplitOptions) check() (splitting, error) {
 		}
 		ways = append(ways, splitting{"list", optname.ResplitOptionsKey, key})
 	} else if o.Key != "" {
-		return splitting{}, optionError(optname.ResplitOptionsKey, "it names the feature that %s goes by, which is not given", optname.ResplitOptionsList)
+		return splitting{}, source.OptionError(optname.ResplitOptionsKey, "it names the feature that %s goes by, which is not given", optname.ResplitOptionsList)
 	}
 	switch {
 	case len(ways) > 1:
-		return splitting{}, optionError(ownOptions["split"][ways[0].name], "it excludes %s", ownOptions["split"][ways[1].name])
+		return splitting{}, source.OptionError(ownOptions["split"][ways[0].name], "it excludes %s", ownOptions["split"][ways[1].name])
 	case o.List != nil && len(o.Splits) > 0:
-		return splitting{}, optionError(optname.ResplitOptionsSplits, "the list says which splits there are")
+		return splitting{}, source.OptionError(optname.ResplitOptionsSplits, "the list says which splits there are")
 	case o.List != nil:
 		return ways[0], checkList(o.List)
 	case len(o.Splits) == 0:
-		return splitting{}, optionError(optname.ResplitOptionsSplits, "want the splits and their shares, such as train=0.9,val=0.1")
+		return splitting{}, source.OptionError(optname.ResplitOptionsSplits, "want the splits and their shares, such as train=0.9,val=0.1")
 	}
 	if err := shares.CheckSplits(o.Splits); err != nil {
-		return splitting{}, optionError(optname.ResplitOptionsSplits, "%v", err)
+		return splitting{}, source.OptionError(optname.ResplitOptionsSplits, "%v", err)
 	}
 	if len(o.Splits) > maxTargets {
-		return splitting{}, optionError(optname.ResplitOptionsSplits, "%d splits are too many: want %d at most", len(o.Splits), maxTargets)
+		return splitting{}, source.OptionError(optname.ResplitOptionsSplits, "%d splits are too many: want %d at most", len(o.Splits), maxTargets)
 	}
 	if len(ways) == 1 {
 		return ways[0], nil
@@ -170,8 +171,8 @@ type contentSplit struct {
 	seed   uint64
 }
 
-func (s *contentSplit) look(r *record) (digest.Hash, error) {
-	return digest.Hash{Lo: digest.Of(r.data).Seeded(s.seed, forSplit)}, nil
+func (s *contentSplit) look(r *source.Record) (digest.Hash, error) {
+	return digest.Hash{Lo: digest.Of(r.Data).Seeded(s.seed, forSplit)}, nil
 }
 
 func (s *contentSplit) choose(_ int64, _ int, m digest.Hash) (int, error) {
@@ -189,14 +190,14 @@ type byFeature struct {
 	found atomic.Bool // whether any record has the feature
 }
 
-func (b *byFeature) look(r *record) (digest.Hash, error) {
+func (b *byFeature) look(r *source.Record) (digest.Hash, error) {
 	value, err := b.value(r)
 	return digest.OfValue(value), err
 }
 
 // value returns the feature of a record, without values if it is missing.
-func (b *byFeature) value(r *record) (tfrecord.Feature, error) {
-	e, err := r.example()
+func (b *byFeature) value(r *source.Record) (tfrecord.Feature, error) {
+	e, err := r.Example()
 	if err != nil {
 		return tfrecord.Feature{}, err
 	}
@@ -211,7 +212,7 @@ func (b *byFeature) value(r *record) (tfrecord.Feature, error) {
 // feature.
 func (b *byFeature) check() error {
 	if !b.found.Load() {
-		return optionError(b.field, "no record has a feature %q", b.key)
+		return source.OptionError(b.field, "no record has a feature %q", b.key)
 	}
 	return nil
 }
@@ -226,7 +227,7 @@ type hashSplit struct {
 func (s *hashSplit) choose(n int64, _ int, m digest.Hash) (int, error) {
 	if n == s.total-1 {
 		if err := s.check(); err != nil {
-			return drop, err
+			return source.Drop, err
 		}
 	}
 	return shares.ShareOf(m.Seeded(s.seed, forSplit), s.splits), nil

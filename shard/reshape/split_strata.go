@@ -12,6 +12,7 @@ import (
 	"github.com/tfrec/tfrec/internal/set/digest"
 	"github.com/tfrec/tfrec/internal/set/shares"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/internal/source"
 )
 
 // stratifiedSplit splits the records of each value in the ratio of the shares. Records with several
@@ -39,7 +40,7 @@ const (
 	valueRefBytes = 60
 )
 
-func newStratifiedSplit(ctx context.Context, in *inputs, by *byFeature, o *ResplitOptions) (chooser, error) {
+func newStratifiedSplit(ctx context.Context, in *source.Inputs, by *byFeature, o *ResplitOptions) (chooser, error) {
 	s := &stratifiedSplit{byFeature: by, splits: o.Splits, seed: o.Seed, sets: map[digest.Hash][]digest.Hash{}}
 	cost := func(m digest.Hash) int {
 		s.mu.Lock()
@@ -55,7 +56,7 @@ func newStratifiedSplit(ctx context.Context, in *inputs, by *byFeature, o *Respl
 }
 
 // look returns the hash of a record's stratum, and remembers its values.
-func (s *stratifiedSplit) look(r *record) (digest.Hash, error) {
+func (s *stratifiedSplit) look(r *source.Record) (digest.Hash, error) {
 	value, err := s.value(r)
 	if err != nil || value.Len() < 2 {
 		return digest.OfValue(value), err

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/set/digest"
+	"github.com/tfrec/tfrec/shard/internal/source"
 )
 
 // TakeOptions are the options of Take. At least one of Skip and Count must be set.
@@ -21,11 +22,11 @@ type TakeOptions struct {
 func Take(ctx context.Context, in []string, out string, o TakeOptions) (*Report, error) {
 	switch {
 	case o.Skip < 0:
-		return nil, optionError(optname.TakeOptionsSkip, "%d is negative", o.Skip)
+		return nil, source.OptionError(optname.TakeOptionsSkip, "%d is negative", o.Skip)
 	case o.Count < 0:
-		return nil, optionError(optname.TakeOptionsCount, "%d is negative", o.Count)
+		return nil, source.OptionError(optname.TakeOptionsCount, "%d is negative", o.Count)
 	case o.Skip == 0 && o.Count == 0:
-		return nil, optionError(optname.TakeOptionsCount, "want how many records to take, or %s", optname.TakeOptionsSkip)
+		return nil, source.OptionError(optname.TakeOptionsCount, "want how many records to take, or %s", optname.TakeOptionsSkip)
 	}
 	v := newVerb("take")
 	v.chooser, v.options = &taker{&o}, map[string]any{"count": o.Count, "skip": o.Skip}
@@ -34,12 +35,12 @@ func Take(ctx context.Context, in []string, out string, o TakeOptions) (*Report,
 
 type taker struct{ o *TakeOptions }
 
-func (*taker) begin(int64) error                 { return nil }
-func (*taker) look(*record) (digest.Hash, error) { return digest.Hash{}, nil }
+func (*taker) begin(int64) error                        { return nil }
+func (*taker) look(*source.Record) (digest.Hash, error) { return digest.Hash{}, nil }
 
 func (t *taker) choose(n int64, split int, _ digest.Hash) (int, error) {
 	if n < t.o.Skip || t.o.Count > 0 && n-t.o.Skip >= t.o.Count {
-		return drop, nil
+		return source.Drop, nil
 	}
 	return split, nil
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/manifest"
+	"github.com/tfrec/tfrec/shard/internal/source"
 )
 
 // verb defines one way of reshaping. The zero verb with a name copies all records in order.
@@ -29,10 +30,10 @@ type verb struct {
 	rewrite rewriter
 	// prepare is called once the inputs have been found and counted and dir, the output directory,
 	// is locked and empty, before the records are read. It may change the verb. It may be nil.
-	prepare func(ctx context.Context, in *inputs, dir *setdir.Dir) error
+	prepare func(ctx context.Context, in *source.Inputs, dir *setdir.Dir) error
 	// advice returns a sentence to note about the inputs, based on their manifests; none if it is
 	// empty. It may be nil.
-	advice func(in *inputs) string
+	advice func(in *source.Inputs) string
 	// describe makes the final changes to the manifest, whose features describe the records before
 	// rewrite. It may be nil.
 	describe func(m *manifest.Manifest) error

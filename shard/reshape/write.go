@@ -10,12 +10,13 @@ import (
 	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
 // transfer copies the records of inputs to the shards of targets.
 type transfer struct {
-	in   *inputs
+	in   *source.Inputs
 	dir  *setdir.Dir // for temporary files
 	name string      // of the dataset
 	// compression of the shards.
@@ -31,7 +32,7 @@ type transfer struct {
 
 // rewriter appends the new payload of a record to dst. It is called concurrently. It must not keep
 // or change the record's data.
-type rewriter func(dst []byte, r *record) ([]byte, error)
+type rewriter func(dst []byte, r *source.Record) ([]byte, error)
 
 // target is a split of a set to be made.
 type target struct {
@@ -77,15 +78,15 @@ func (t *transfer) write(ctx context.Context) error {
 	}
 	out := newShardWriters(t)
 	workers := t.in.Workers
-	s := t.in.stream()
-	t.in.plan()
+	s := t.in.Stream()
+	t.in.Plan()
 	err := par.Map(ctx, workers, 2*workers+2,
-		func(ctx context.Context, give func(*block) error) error { return t.log.deal(ctx, s, nil, give) },
-		func(ctx context.Context, b *block) error { return t.work(ctx, b) },
-		func(b *block) error {
+		func(ctx context.Context, give func(*source.Block) error) error { return t.log.deal(ctx, s, nil, give) },
+		func(ctx context.Context, b *source.Block) error { return t.work(ctx, b) },
+		func(b *source.Block) error {
 			err := out.block(ctx, b)
-			t.in.done(b)
-			s.put(b)
+			t.in.Done(b)
+			s.Put(b)
 			return err
 		})
 	return out.close(ctx, err)
@@ -98,8 +99,8 @@ func (t *transfer) prepare() {
 		target := &t.targets[i]
 		target.infos = make([]manifest.Shard, target.shards)
 	}
-	t.label = t.in.bareLabel
-	if labels := manifest.LabelKeys(t.in.described.Features); len(labels) > 0 {
+	t.label = t.in.BareLabel
+	if labels := manifest.LabelKeys(t.in.Described.Features); len(labels) > 0 {
 		t.label = labels[0]
 	}
 }
@@ -121,41 +122,41 @@ func (t *transfer) mostOpen() int {
 }
 
 // work prepares a block for writing: its payloads are verified, scanned and rewritten.
-func (t *transfer) work(ctx context.Context, b *block) error {
-	if err := b.check(ctx, t.in.MaxRecord); err != nil {
+func (t *transfer) work(ctx context.Context, b *source.Block) error {
+	if err := b.Check(ctx, t.in.MaxRecord); err != nil {
 		return err
 	}
-	rewrites := b.file.remap != nil || t.rewrite != nil
-	if t.in.known && t.label == "" && !rewrites {
+	rewrites := b.File.Remap != nil || t.rewrite != nil
+	if t.in.Known && t.label == "" && !rewrites {
 		return nil
 	}
 	var scan *features.Scan
-	if !t.in.known {
+	if !t.in.Known {
 		scan = t.scans.Get()
 		defer t.scans.Put(scan)
 	}
 	if t.label != "" {
-		b.labels = slices.Grow(b.labels, len(b.sizes))[:len(b.sizes)]
+		b.Labels = slices.Grow(b.Labels, len(b.Sizes))[:len(b.Sizes)]
 	}
 	var changed rewriting
 	if rewrites {
 		changed.frames = changed.frames[:0]
-		changed.sizes = make([]int, len(b.sizes))
+		changed.sizes = make([]int, len(b.Sizes))
 	}
-	err := b.eachRecord(ctx, func(i int, rec *record) error {
-		if b.file.remap != nil {
+	err := b.EachRecord(ctx, func(i int, rec *source.Record) error {
+		if b.File.Remap != nil {
 			var err error
-			if changed.mapped, err = b.file.remap.append(changed.mapped[:0], rec); err != nil {
+			if changed.mapped, err = b.File.Remap.Append(changed.mapped[:0], rec); err != nil {
 				return err
 			}
-			rec.replace(changed.mapped)
+			rec.Replace(changed.mapped)
 		}
-		if scan != nil && !scan.Quick(rec.data) {
-			example, err := rec.parse()
-			scan.AddParsed(rec.data, example, err)
+		if scan != nil && !scan.Quick(rec.Data) {
+			example, err := rec.Parse()
+			scan.AddParsed(rec.Data, example, err)
 		}
 		if t.label != "" {
-			b.labels[i] = rec.label(t.label)
+			b.Labels[i] = rec.Label(t.label)
 		}
 		if !rewrites {
 			return nil
@@ -165,7 +166,7 @@ func (t *transfer) work(ctx context.Context, b *block) error {
 	if err != nil || !rewrites {
 		return err
 	}
-	b.data, b.sizes = changed.frames, changed.sizes
+	b.Data, b.Sizes = changed.frames, changed.sizes
 	return nil
 }
 
@@ -176,11 +177,11 @@ type rewriting struct {
 	mapped []byte
 }
 
-func (w *rewriting) add(i int, r *record, rewrite rewriter) error {
+func (w *rewriting) add(i int, r *source.Record, rewrite rewriter) error {
 	start := len(w.frames)
 	frames, mark := tfrecord.BeginFrame(w.frames)
 	if rewrite == nil {
-		frames = append(frames, r.data...)
+		frames = append(frames, r.Data...)
 	} else {
 		var err error
 		if frames, err = rewrite(frames, r); err != nil {
@@ -217,12 +218,12 @@ func newShardWriters(t *transfer) *shardWriters {
 }
 
 // block writes the records of a block, in runs of records for the same shard.
-func (w *shardWriters) block(ctx context.Context, b *block) error {
+func (w *shardWriters) block(ctx context.Context, b *source.Block) error {
 	at := 0
-	for i := 0; i < len(b.sizes); {
-		t := b.target(i)
-		if t == drop {
-			at += b.sizes[i]
+	for i := 0; i < len(b.Sizes); {
+		t := b.Target(i)
+		if t == source.Drop {
+			at += b.Sizes[i]
 			i++
 			continue
 		}
@@ -231,12 +232,12 @@ func (w *shardWriters) block(ctx context.Context, b *block) error {
 			return err
 		}
 		first, start := i, at
-		for i < len(b.sizes) && int64(i-first) < o.behind-o.placed && b.target(i) == t {
-			at += b.sizes[i]
+		for i < len(b.Sizes) && int64(i-first) < o.behind-o.placed && b.Target(i) == t {
+			at += b.Sizes[i]
 			i++
 		}
 		o.placed += int64(i - first)
-		if err := o.w.add(b, first, i, b.data[start:at]); err != nil {
+		if err := o.w.add(b, first, i, b.Data[start:at]); err != nil {
 			return err
 		}
 		// A full shard is closed at once rather than with the next record: there may be many

@@ -1,4 +1,4 @@
-package reshape
+package source
 
 import (
 	"context"
@@ -29,10 +29,10 @@ type schema struct {
 	kinds map[string]string
 }
 
-// checkSchemas returns an error if the inputs have no common schema, unless union is set: if a feature
+// CheckSchemas returns an error if the inputs have no common schema, unless union is set: if a feature
 // is in each record of an input, and in no record of another, or is of different kinds. A file without a manifest says little of the features that others in its directory have: these must
 // only have one in common. It notes the features that some inputs do not have.
-func (in *inputs) checkSchemas(ctx context.Context, union bool, note func(format string, args ...any)) error {
+func (in *Inputs) CheckSchemas(ctx context.Context, union bool, note func(format string, args ...any)) error {
 	schemas, err := in.schemas(ctx)
 	if err != nil || len(schemas) < 2 {
 		return err
@@ -147,12 +147,12 @@ const (
 )
 
 // schemas returns the schemas of the inputs: of sets, and of some of the files without a manifest.
-func (in *inputs) schemas(ctx context.Context) ([]*schema, error) {
+func (in *Inputs) schemas(ctx context.Context) ([]*schema, error) {
 	var all []*schema
 	sets := map[*shard.Set]bool{}
-	bare := map[string][]*input{}
+	bare := map[string][]*Input{}
 	var dirs []string
-	for _, f := range in.files {
+	for _, f := range in.Files {
 		switch {
 		case f.Records == 0:
 		case f.Set == nil:
@@ -166,7 +166,7 @@ func (in *inputs) schemas(ctx context.Context) ([]*schema, error) {
 			all = append(all, schemaOf(f.Set))
 		}
 	}
-	var files []*input
+	var files []*Input
 	for _, dir := range dirs {
 		list := bare[dir]
 		n := min(len(list), schemaFiles)
@@ -201,7 +201,7 @@ func schemaOf(set *shard.Set) *schema {
 }
 
 // seenSchema reads the first records of a file. Damage is reported when all records are read.
-func seenSchema(ctx context.Context, f *input, maxRecord int64) (*schema, error) {
+func seenSchema(ctx context.Context, f *Input, maxRecord int64) (*schema, error) {
 	s := &schema{place: f.Path, dir: storage.Dir(f.Path), examples: true, always: map[string]bool{}, kinds: map[string]string{}}
 	r, err := shard.Open(ctx, f.Path, tfrecord.ReaderOptions{MaxRecord: maxRecord})
 	if err != nil {

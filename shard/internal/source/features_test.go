@@ -1,4 +1,4 @@
-package reshape
+package source
 
 import (
 	"testing"

@@ -1,4 +1,4 @@
-package reshape
+package source
 
 import (
 	"cmp"
@@ -10,9 +10,9 @@ import (
 	"github.com/tfrec/tfrec/manifest"
 )
 
-// mergeFeatures merges the feature descriptions of two groups of records, each sorted by key. A
+// MergeFeatures merges the feature descriptions of two groups of records, each sorted by key. A
 // feature that only one has becomes optional; a feature with two kinds is an error.
-func mergeFeatures(a, b []manifest.Feature) ([]manifest.Feature, error) {
+func MergeFeatures(a, b []manifest.Feature) ([]manifest.Feature, error) {
 	var merged []manifest.Feature
 	for f, g := range features.Pairs(a, b, func(f *manifest.Feature) string { return f.Key }) {
 		if f == nil || g == nil {
@@ -70,9 +70,9 @@ func mergeFeature(a, b manifest.Feature) (manifest.Feature, error) {
 	return m, nil
 }
 
-// refineFeatures combines the features seen in all records with what manifests say about some of
+// RefineFeatures combines the features seen in all records with what manifests say about some of
 // them.
-func refineFeatures(said, seen []manifest.Feature) ([]manifest.Feature, error) {
+func RefineFeatures(said, seen []manifest.Feature) ([]manifest.Feature, error) {
 	known := map[string]manifest.Feature{}
 	for _, f := range said {
 		known[f.Key] = f

@@ -1,4 +1,4 @@
-package reshape
+package source
 
 import (
 	"fmt"
@@ -20,10 +20,10 @@ func FuzzRemap(f *testing.F) {
 	f.Add([]byte{})
 	// A value that is not packed, followed by an unknown field.
 	f.Add([]byte("\x0a\x11\x0a\x0f\x0a\x05label\x12\x06\x1a\x04\x08\x01\x10\x07\x10\x05"))
-	m := &remap{keys: []string{"label"}, ids: []int64{2, 0, 300}}
+	m := &Remap{Keys: []string{"label"}, IDs: []int64{2, 0, 300}}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		r := &record{data: data, file: &input{}}
-		changed, err := m.append(nil, r)
+		r := &Record{Data: data, File: &Input{}}
+		changed, err := m.Append(nil, r)
 		var was, now tfrecord.Example
 		if was.Parse(data) != nil {
 			if err == nil {
@@ -34,13 +34,13 @@ func FuzzRemap(f *testing.F) {
 		want := was.Map()
 		ids, _ := want["label"].([]int64)
 		for i, id := range ids {
-			if id < 0 || id >= int64(len(m.ids)) {
+			if id < 0 || id >= int64(len(m.IDs)) {
 				if err == nil {
 					t.Fatalf("label %d became something", id)
 				}
 				return
 			}
-			ids[i] = m.ids[id]
+			ids[i] = m.IDs[id]
 		}
 		if err != nil {
 			if message.Of(data) == message.Example { // others may have groups, which are obsolete

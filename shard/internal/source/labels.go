@@ -1,4 +1,4 @@
-package reshape
+package source
 
 import (
 	"context"
@@ -16,14 +16,14 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// mergeManifests merges the manifests of the files into described, and finds out which files need
+// MergeManifests merges the manifests of the files into described, and finds out which files need
 // other label ids.
-func (in *inputs) mergeManifests(ctx context.Context) error {
-	m := &in.described
+func (in *Inputs) MergeManifests(ctx context.Context) error {
+	m := &in.Described
 	m.Labels = []string{}
 	var sets []*shard.Set
 	bare := ""
-	for _, f := range in.files {
+	for _, f := range in.Files {
 		switch {
 		case f.Set == nil:
 			bare = f.Path
@@ -57,15 +57,15 @@ func (in *inputs) mergeManifests(ctx context.Context) error {
 		}
 		known = known && len(s.Features) > 0
 		var err error
-		if m.Features, err = mergeFeatures(m.Features, features.ByKey(s.Features)); err != nil {
+		if m.Features, err = MergeFeatures(m.Features, features.ByKey(s.Features)); err != nil {
 			return fmt.Errorf("%s and %s are incompatible: %w", sets[0].Dir, s.Dir, err)
 		}
 	}
 	if bare != "" {
 		m.Name, m.Decoder, m.Encoder = "", "", ""
 	}
-	in.known = known && bare == "" && (m.Records == manifest.RecordExample || m.Records == "")
-	if m.Records == "" && in.known {
+	in.Known = known && bare == "" && (m.Records == manifest.RecordExample || m.Records == "")
+	if m.Records == "" && in.Known {
 		m.Features, m.Supervised = nil, nil
 	}
 	return in.mergeLabels(sets, bare)
@@ -73,8 +73,8 @@ func (in *inputs) mergeManifests(ctx context.Context) error {
 
 // mergeLabels merges the sets' lists of label names. If they differ, the result is their union, in
 // the order that conversions use, and ids are remapped.
-func (in *inputs) mergeLabels(sets []*shard.Set, bare string) error {
-	m := &in.described
+func (in *Inputs) mergeLabels(sets []*shard.Set, bare string) error {
+	m := &in.Described
 	var named, unnamed *shard.Set
 	differ := false
 	for _, s := range sets {
@@ -134,24 +134,24 @@ func (in *inputs) mergeLabels(sets []*shard.Set, bare string) error {
 	for id, name := range m.Labels {
 		ids[name] = id
 	}
-	remaps := map[*shard.Set]*remap{}
+	remaps := map[*shard.Set]*Remap{}
 	for _, s := range sets {
-		r := &remap{keys: manifest.LabelKeys(s.Features), same: true}
+		r := &Remap{Keys: manifest.LabelKeys(s.Features), Same: true}
 		for id, name := range s.Labels {
 			if s.LabelMap && name == "" {
-				r.ids = append(r.ids, -1)
+				r.IDs = append(r.IDs, -1)
 				continue
 			}
-			r.ids = append(r.ids, int64(ids[name]))
-			r.same = r.same && ids[name] == id
+			r.IDs = append(r.IDs, int64(ids[name]))
+			r.Same = r.Same && ids[name] == id
 		}
-		if r.keys != nil {
+		if r.Keys != nil {
 			remaps[s] = r // even if same: an id without a name must not get another's
-			in.remaps = in.remaps || !r.same
+			in.Remapped = in.Remapped || !r.Same
 		}
 	}
-	for _, f := range in.files {
-		f.remap = remaps[f.Set]
+	for _, f := range in.Files {
+		f.Remap = remaps[f.Set]
 	}
 	return nil
 }
@@ -163,9 +163,9 @@ func hasAny(features []manifest.Feature, keys []string) bool {
 
 // bareLabels reads the label names from the files that TFDS writes next to records, if they are the
 // same for all inputs, and sets in.bareLabel to the key.
-func (in *inputs) bareLabels(ctx context.Context) error {
+func (in *Inputs) bareLabels(ctx context.Context) error {
 	var dirs []string
-	for _, f := range in.files {
+	for _, f := range in.Files {
 		if dir := storage.Dir(f.Path); !slices.Contains(dirs, dir) {
 			dirs = append(dirs, dir)
 		}
@@ -192,13 +192,13 @@ func (in *inputs) bareLabels(ctx context.Context) error {
 			return err
 		}
 		mapped := file == manifest.LabelMapFile
-		if names == nil || i > 0 && (mapped != in.described.LabelMap || !slices.Equal(names, in.described.Labels)) {
+		if names == nil || i > 0 && (mapped != in.Described.LabelMap || !slices.Equal(names, in.Described.Labels)) {
 			return fmt.Errorf("%s names other labels in %s than in %s, so the meaning of its ids is ambiguous: make each directory a set first (%s)", file, dirs[0], dir, optname.RepairAdopt)
 		}
-		in.described.LabelMap = mapped
-		in.described.Labels = names
+		in.Described.LabelMap = mapped
+		in.Described.Labels = names
 	}
-	in.bareLabel = key
+	in.BareLabel = key
 	return nil
 }
 
@@ -222,8 +222,8 @@ func namesBeside(ctx context.Context, dir, key string) (names []string, file str
 
 // firstLabelKey returns the key of the first record's feature for which a file in the directory has
 // label names; "" if there is none.
-func (in *inputs) firstLabelKey(ctx context.Context, dir string) (string, error) {
-	r, err := shard.Open(ctx, in.files[0].Path, tfrecord.ReaderOptions{MaxRecord: in.MaxRecord})
+func (in *Inputs) firstLabelKey(ctx context.Context, dir string) (string, error) {
+	r, err := shard.Open(ctx, in.Files[0].Path, tfrecord.ReaderOptions{MaxRecord: in.MaxRecord})
 	if err != nil {
 		return "", err
 	}

@@ -1,4 +1,4 @@
-package reshape
+package source
 
 import (
 	"fmt"
@@ -9,12 +9,12 @@ import (
 )
 
 const (
-	leastMemory   = 1e6 // minimum of Options.Memory
+	LeastMemory   = 1e6 // minimum of Options.Memory
 	defaultMemory = 256 << 20
 )
 
-// readOptions are the options by which inputs are opened and read.
-type readOptions struct {
+// Options are the options by which inputs are opened and read.
+type Options struct {
 	// Expand finds the files that a path stands for.
 	Expand shard.ExpandOptions
 	// Workers is the number of goroutines that read, check and scan records. Default: GOMAXPROCS.
@@ -28,22 +28,22 @@ type readOptions struct {
 	Progress *Progress
 }
 
-// check returns an error if an option is out of range.
-func (o readOptions) check() error {
-	if o.Memory != 0 && o.Memory < leastMemory {
-		return optionError(optname.OptionsMemory, "%d bytes are too few: want 1MB or more", o.Memory)
+// Check returns an error if an option is out of range.
+func (o Options) Check() error {
+	if o.Memory != 0 && o.Memory < LeastMemory {
+		return OptionError(optname.OptionsMemory, "%d bytes are too few: want 1MB or more", o.Memory)
 	}
 	if o.Workers < 0 {
-		return optionError(optname.OptionsWorkers, "%d is negative", o.Workers)
+		return OptionError(optname.OptionsWorkers, "%d is negative", o.Workers)
 	}
 	if o.MaxRecord < 0 {
-		return optionError(optname.OptionsMaxRecord, "%d is negative", o.MaxRecord)
+		return OptionError(optname.OptionsMaxRecord, "%d is negative", o.MaxRecord)
 	}
 	return nil
 }
 
 // complete returns the options with defaults in place of zeros, but for MaxRecord.
-func (o readOptions) complete() readOptions {
+func (o Options) complete() Options {
 	if o.Memory == 0 {
 		o.Memory = defaultMemory
 	}
@@ -53,7 +53,7 @@ func (o readOptions) complete() readOptions {
 	return o
 }
 
-// optionError returns an error about an option, either a struct field or a function argument.
-func optionError(option optname.Name, format string, args ...any) error {
+// OptionError returns an error about an option, either a struct field or a function argument.
+func OptionError(option optname.Name, format string, args ...any) error {
 	return &shard.OptionError{Field: option.String(), Err: fmt.Errorf(format, args...)}
 }

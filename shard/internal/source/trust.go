@@ -1,4 +1,4 @@
-package reshape
+package source
 
 import (
 	"context"
@@ -26,18 +26,18 @@ func (e *UnfitError) Unwrap() error { return e.Err }
 // sampledRecords is the number of records of each file that are checked against its manifest.
 const sampledRecords = 8
 
-// holdToManifests checks the files against their manifests before relying on them: the manifest of
+// HoldToManifests checks the files against their manifests before relying on them: the manifest of
 // a set that is read as a whole must name each shard once, and the first records of each file must
 // match the manifest's description. Differences that may be harmless are noted.
-func (in *inputs) holdToManifests(ctx context.Context, note func(format string, args ...any)) error {
+func (in *Inputs) HoldToManifests(ctx context.Context, note func(format string, args ...any)) error {
 	files := map[*shard.Set]int{}
-	for _, f := range in.files {
+	for _, f := range in.Files {
 		if f.Set != nil {
 			files[f.Set]++
 		}
 	}
 	seen := map[*shard.Set]bool{}
-	for _, f := range in.files {
+	for _, f := range in.Files {
 		if f.Set == nil || seen[f.Set] || files[f.Set] < len(f.Set.Shards()) {
 			continue
 		}
@@ -58,8 +58,8 @@ func (in *inputs) holdToManifests(ctx context.Context, note func(format string, 
 	}
 	g, sampling := errgroup.WithContext(ctx)
 	g.SetLimit(in.Workers)
-	missing := make([]string, len(in.files))
-	for i, f := range in.files {
+	missing := make([]string, len(in.Files))
+	for i, f := range in.Files {
 		if f.Set == nil || f.Set.Records != manifest.RecordExample || len(f.Set.Features) == 0 {
 			continue
 		}
@@ -74,7 +74,7 @@ func (in *inputs) holdToManifests(ctx context.Context, note func(format string, 
 		return err
 	}
 	for i, key := range missing {
-		if f := in.files[i]; key != "" {
+		if f := in.Files[i]; key != "" {
 			note("the manifest of %s says that all records have the feature %q, and not all of those in %s do: see %s", f.Set.Dir, key, f.Path, optname.VerifyFiles.With(optname.OptionsDeep))
 			break
 		}
@@ -84,7 +84,7 @@ func (in *inputs) holdToManifests(ctx context.Context, note func(format string, 
 
 // sample checks the first records of the file against the features in its manifest. It returns the
 // key of a required feature that is missing from one of them, or "".
-func (f *input) sample(ctx context.Context, maxRecord int64) (missing string, err error) {
+func (f *Input) sample(ctx context.Context, maxRecord int64) (missing string, err error) {
 	r, err := shard.Open(ctx, f.Path, tfrecord.ReaderOptions{MaxRecord: maxRecord})
 	if err != nil {
 		return "", err

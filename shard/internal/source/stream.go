@@ -1,4 +1,4 @@
-package reshape
+package source
 
 import (
 	"context"
@@ -24,26 +24,26 @@ const blockSize = 512 << 10
 // alone.
 const heldBlocks = 64 << 20
 
-// stream reads blocks in order.
-type stream struct {
-	*inputs
+// Stream reads blocks in order.
+type Stream struct {
+	*Inputs
 	budget *par.Budget
-	free   chan *block
+	free   chan *Block
 	large  chan []byte // buffer of a large record, for reuse
-	checks bool        // verify payloads while reading
+	Checks bool        // verify payloads while reading
 }
 
-func (in *inputs) stream() *stream {
-	return &stream{inputs: in, budget: par.NewBudget(heldBlocks), free: make(chan *block, 64), large: make(chan []byte, 1)}
+func (in *Inputs) Stream() *Stream {
+	return &Stream{Inputs: in, budget: par.NewBudget(heldBlocks), free: make(chan *Block, 64), large: make(chan []byte, 1)}
 }
 
-// get returns an empty block with a buffer of at least n bytes.
-func (s *stream) get(ctx context.Context, n int) (*block, error) {
+// Get returns an empty block with a buffer of at least n bytes.
+func (s *Stream) Get(ctx context.Context, n int) (*Block, error) {
 	charge := int64(max(n, blockSize))
 	if err := s.budget.Acquire(ctx, charge); err != nil {
 		return nil, err
 	}
-	b := new(block)
+	b := new(Block)
 	select {
 	case b = <-s.free:
 	default:
@@ -57,16 +57,16 @@ func (s *stream) get(ctx context.Context, n int) (*block, error) {
 	if cap(b.buffer) < n {
 		b.buffer = make([]byte, max(n, blockSize))
 	}
-	*b = block{
-		buffer: b.buffer[:cap(b.buffer)], sizes: b.sizes[:0], charge: charge,
-		targets: b.targets[:0], places: b.places[:0], marks: b.marks[:0], labels: b.labels[:0],
+	*b = Block{
+		buffer: b.buffer[:cap(b.buffer)], Sizes: b.Sizes[:0], charge: charge,
+		Targets: b.Targets[:0], Places: b.Places[:0], Marks: b.Marks[:0], Labels: b.Labels[:0],
 	}
 	return b, nil
 }
 
-// put returns a block. The budget is released last, so that a goroutine waiting for it finds the
+// Put returns a block. The budget is released last, so that a goroutine waiting for it finds the
 // buffer.
-func (s *stream) put(b *block) {
+func (s *Stream) Put(b *Block) {
 	charge := b.charge
 	if cap(b.buffer) > 2*blockSize {
 		select { // large buffers must not accumulate in ordinary blocks
@@ -82,18 +82,18 @@ func (s *stream) put(b *block) {
 	s.budget.Release(charge)
 }
 
-// lend returns a function that puts the block back. Until then it is not charged to the budget,
+// Lend returns a function that puts the block back. Until then it is not charged to the budget,
 // since a goroutine that waits for the budget must not wait for a block that is hashed with its
 // next one.
-func (s *stream) lend(b *block) (done func()) {
+func (s *Stream) Lend(b *Block) (done func()) {
 	s.budget.Release(b.charge)
 	b.charge = 0
-	return func() { s.put(b) }
+	return func() { s.Put(b) }
 }
 
-// close frees the buffer of a large record, if there is one: the next stage will need as much
+// Close frees the buffer of a large record, if there is one: the next stage will need as much
 // memory again, before the garbage collector would have freed it.
-func (s *stream) close() {
+func (s *Stream) Close() {
 	select {
 	case <-s.large:
 		debug.FreeOSMemory()
@@ -101,10 +101,10 @@ func (s *stream) close() {
 	}
 }
 
-// each gives the blocks of all files in order. Frames are found by their lengths, whose checksums
+// Each gives the blocks of all files in order. Frames are found by their lengths, whose checksums
 // are verified; payloads are verified by check. skip reports whether to skip a file; it may be nil.
-func (s *stream) each(ctx context.Context, skip func(f *input) bool, give func(*block) error) error {
-	for _, f := range s.files {
+func (s *Stream) Each(ctx context.Context, skip func(f *Input) bool, give func(*Block) error) error {
+	for _, f := range s.Files {
 		if skip != nil && skip(f) {
 			continue
 		}
@@ -115,59 +115,59 @@ func (s *stream) each(ctx context.Context, skip func(f *input) bool, give func(*
 	return nil
 }
 
-func (s *stream) file(ctx context.Context, f *input, give func(*block) error) error {
+func (s *Stream) file(ctx context.Context, f *Input, give func(*Block) error) error {
 	file, err := recordscan.Open(ctx, f.Path)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
 	o := tfrecord.ReaderOptions{Name: f.Path, MaxRecord: s.MaxRecord, Compression: f.Compression}
-	counted := func(b *block) error {
-		if b.first+int64(len(b.sizes)) > f.Records {
-			s.put(b) // beyond the expected records; counted for the error below
+	counted := func(b *Block) error {
+		if b.First+int64(len(b.Sizes)) > f.Records {
+			s.Put(b) // beyond the expected records; counted for the error below
 			return context.Cause(ctx)
 		}
 		return give(b)
 	}
 	var records int64
 	if f.Compression == tfrecord.CompressionNone {
-		records, err = s.plain(ctx, stretch{file: f, to: f.Size}, file, counted)
+		records, err = s.Plain(ctx, Stretch{File: f, To: f.Size}, file, counted)
 	} else {
-		records, err = s.compressed(ctx, f, tfrecord.NewReader(file, o), counted)
+		records, err = s.Compressed(ctx, f, tfrecord.NewReader(file, o), counted)
 	}
 	if err != nil {
 		return err
 	}
-	return f.checkRead(records)
+	return f.CheckRead(records)
 }
 
-// stretch is a range of records of one uncompressed file.
-type stretch struct {
-	file     *input
-	first    int64 // number in the file of its first record
-	from, to int64 // byte range of its frames
+// Stretch is a range of records of one uncompressed file.
+type Stretch struct {
+	File     *Input
+	First    int64 // number in the file of its first record
+	From, To int64 // byte range of its frames
 }
 
-// plain reads a range of an uncompressed file in blocks, and returns the number of records found,
+// Plain reads a range of an uncompressed file in blocks, and returns the number of records found,
 // even if it is not the expected one. What follows the last whole frame of a block, half a frame on
 // average, is copied to the next block: a store then sees a sequential reader, and gives parts of
 // 4 MiB.
-func (s *stream) plain(ctx context.Context, in stretch, file storage.File, give func(*block) error) (records int64, err error) {
-	f := in.file
+func (s *Stream) Plain(ctx context.Context, in Stretch, file storage.File, give func(*Block) error) (records int64, err error) {
+	f := in.File
 	framing := tfrecord.Framing{Checksum: tfrecord.ChecksumLength, MaxRecord: s.MaxRecord}
-	if s.checks {
+	if s.Checks {
 		framing.Checksum = tfrecord.ChecksumFull
 	}
 	reader := osfile.NewReader(ctx, file)
 	want := int64(blockSize)
 	var rest []byte // read, and not given
-	for pos := in.from; pos < in.to; {
-		b, err := s.get(ctx, int(min(want, in.to-pos)))
+	for pos := in.From; pos < in.To; {
+		b, err := s.Get(ctx, int(min(want, in.To-pos)))
 		if err != nil {
 			return 0, err
 		}
 		want = blockSize
-		part := b.buffer[:min(int64(len(b.buffer)), in.to-pos)]
+		part := b.buffer[:min(int64(len(b.buffer)), in.To-pos)]
 		n := copy(part, rest)
 		if n < len(part) {
 			var more int
@@ -180,32 +180,32 @@ func (s *stream) plain(ctx context.Context, in stretch, file storage.File, give 
 			err = fmt.Errorf("%s shrank while it was read", f.Path)
 		}
 		if err != nil {
-			s.put(b)
+			s.Put(b)
 			return 0, err
 		}
 		at, frame, v := 0, 0, tfrecord.FrameWhole
 		for at < n {
 			if frame, v, err = recheck.Frame(framing, reader, b.buffer[at:n], pos+int64(at)); err != nil {
-				s.put(b)
+				s.Put(b)
 				return 0, err
 			}
 			if v != tfrecord.FrameWhole {
 				break
 			}
-			b.sizes = append(b.sizes, frame)
+			b.Sizes = append(b.Sizes, frame)
 			at += frame
 		}
 		rest = append(rest[:0], b.buffer[at:n]...)
 		if at == 0 {
-			s.put(b)
-			if v != tfrecord.FrameShort || pos+int64(frame) > in.to || frame <= n {
-				return 0, f.fault(file, in.first+records, pos, s.MaxRecord)
+			s.Put(b)
+			if v != tfrecord.FrameShort || pos+int64(frame) > in.To || frame <= n {
+				return 0, f.fault(file, in.First+records, pos, s.MaxRecord)
 			}
 			want = int64(frame)
 			continue
 		}
-		b.file, b.first, b.offset, b.data, b.checked = f, in.first+records, pos, b.buffer[:at], s.checks
-		records += int64(len(b.sizes))
+		b.File, b.First, b.Offset, b.Data, b.Checked = f, in.First+records, pos, b.buffer[:at], s.Checks
+		records += int64(len(b.Sizes))
 		pos += int64(at)
 		if err := give(b); err != nil {
 			return 0, err
@@ -216,20 +216,20 @@ func (s *stream) plain(ctx context.Context, in stretch, file storage.File, give 
 
 // fault returns the error for a frame of an uncompressed file that was found to be damaged, or to
 // have changed since.
-func (f *input) fault(file storage.File, record, offset, maxRecord int64) error {
+func (f *Input) fault(file storage.File, record, offset, maxRecord int64) error {
 	o := tfrecord.ReaderOptions{Name: f.Path, MaxRecord: maxRecord, Compression: f.Compression}
 	if err := tfrecord.NewSalvager(file, o).Fault(record, offset); err != nil {
 		return shard.Damaged(err)
 	}
-	return fmt.Errorf("%s %w", f.Path, errChanged)
+	return fmt.Errorf("%s %w", f.Path, ErrChanged)
 }
 
-var errChanged = errors.New("changed while it was read")
+var ErrChanged = errors.New("changed while it was read")
 
-// compressed reads blocks of the uncompressed stream of a file.
-func (s *stream) compressed(ctx context.Context, f *input, r *tfrecord.Reader, give func(*block) error) (records int64, err error) {
+// Compressed reads blocks of the uncompressed stream of a file.
+func (s *Stream) Compressed(ctx context.Context, f *Input, r *tfrecord.Reader, give func(*Block) error) (records int64, err error) {
 	defer r.Close()
-	var b *block
+	var b *Block
 	flush := func() error {
 		if b == nil {
 			return nil
@@ -251,32 +251,32 @@ func (s *stream) compressed(ctx context.Context, f *input, r *tfrecord.Reader, g
 			if err := flush(); err != nil {
 				return 0, err
 			}
-			if err := s.alone(ctx, &block{file: f, first: records, offset: r.Offset(), data: r.Frame(), sizes: []int{size}}, give); err != nil {
+			if err := s.alone(ctx, &Block{File: f, First: records, Offset: r.Offset(), Data: r.Frame(), Sizes: []int{size}}, give); err != nil {
 				return 0, err
 			}
 			records++
 			continue
 		}
-		if b != nil && len(b.data)+size > len(b.buffer) {
+		if b != nil && len(b.Data)+size > len(b.buffer) {
 			if err := flush(); err != nil {
 				return 0, err
 			}
 		}
 		if b == nil {
-			if b, err = s.get(ctx, size); err != nil {
+			if b, err = s.Get(ctx, size); err != nil {
 				return 0, err
 			}
-			b.file, b.first, b.offset, b.data, b.checked = f, records, r.Offset(), b.buffer[:0], true
+			b.File, b.First, b.Offset, b.Data, b.Checked = f, records, r.Offset(), b.buffer[:0], true
 		}
-		b.data = tfrecord.AppendFrame(b.data, record)
-		b.sizes = append(b.sizes, size)
+		b.Data = tfrecord.AppendFrame(b.Data, record)
+		b.Sizes = append(b.Sizes, size)
 		records++
 	}
 }
 
 // alone gives a block whose data belongs to the reader, and waits until all blocks are released.
-func (s *stream) alone(ctx context.Context, b *block, give func(*block) error) error {
-	b.checked, b.charge = true, int64(len(b.data))
+func (s *Stream) alone(ctx context.Context, b *Block, give func(*Block) error) error {
+	b.Checked, b.charge = true, int64(len(b.Data))
 	if err := s.budget.Acquire(ctx, b.charge); err != nil {
 		return err
 	}
