@@ -335,6 +335,6 @@ var errAppended = errors.New("appended before")
 // intoOne is a chooser that puts all records into the first split.
 type intoOne struct{}
 
-func (intoOne) look(*source.Record) (digest.Hash, error)    { return digest.Hash{}, nil }
-func (intoOne) begin(int64) error                           { return nil }
-func (intoOne) choose(int64, int, digest.Hash) (int, error) { return 0, nil }
+func (intoOne) Look(*source.Record) (digest.Hash, error)    { return digest.Hash{}, nil }
+func (intoOne) Begin(int64) error                           { return nil }
+func (intoOne) Choose(int64, int, digest.Hash) (int, error) { return 0, nil }

@@ -7,6 +7,7 @@ import (
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/set/spill"
 	"github.com/tfrec/tfrec/internal/store/osfile"
+	"github.com/tfrec/tfrec/shard/internal/assign"
 	"github.com/tfrec/tfrec/shard/internal/source"
 )
 
@@ -15,22 +16,22 @@ import (
 // spilled to a file.
 type arrangement struct {
 	*transfer
-	order  ordering
-	cuts   []cutPoint // nil for an order by record number
-	places *placing   // for an order by key: once the buckets are filled
+	order  assign.Ordering
+	cuts   []assign.CutPoint // nil for an order by record number
+	places *placing          // for an order by key: once the buckets are filled
 	spill  *spill.Spill
 	number int     // of buckets
 	base   []int64 // position of the first record of each target, and the total at the end
 }
 
 // newArrangement returns an arrangement without buckets.
-func (t *transfer) newArrangement(order ordering) *arrangement {
+func (t *transfer) newArrangement(order assign.Ordering) *arrangement {
 	a := &arrangement{transfer: t, order: order, base: make([]int64, len(t.targets)+1)}
 	if order == nil {
-		a.order = unchanged{}
+		a.order = assign.Unchanged{}
 	}
 	for i, target := range t.targets {
-		a.base[i+1] = a.base[i] + target.records
+		a.base[i+1] = a.base[i] + target.Records
 	}
 	return a
 }
@@ -53,17 +54,17 @@ func (t *transfer) arrange(ctx context.Context) error {
 	size := t.in.Unpacked()
 	bucket := max(memory/32, leastBucket)
 	a.number = int(min((size+bucket-1)/bucket+1, memory/4/spill.LeastBlock, a.base[len(t.targets)]))
-	if s, ok := a.order.(*sorted); ok && a.fetchable(size, 2) && !a.in.Remapped {
+	if s, ok := a.order.(*assign.Sorted); ok && a.fetchable(size, 2) && !a.in.Remapped {
 		return a.fetchSorted(ctx, s)
 	}
-	if err := a.order.begin(ctx, t.assignment(), a.number); err != nil {
+	if err := a.order.Begin(ctx, t.assignment(), a.number); err != nil {
 		return err
 	}
-	if a.cuts = a.order.cuts(); a.cuts != nil {
+	if a.cuts = a.order.Cuts(); a.cuts != nil {
 		a.number = len(a.cuts) + 1
 	} else {
-		if s, ok := a.order.(*shuffled); ok && a.fetchable(size, 1) {
-			return a.fetch(ctx, s.find)
+		if s, ok := a.order.(*assign.Shuffled); ok && a.fetchable(size, 1) {
+			return a.fetch(ctx, s.Find)
 		}
 		// More buckets cost nothing while their blocks have the full size.
 		a.number = int(max(int64(a.number), min(size/cachedBucket, held/4/spill.MaxBlock, a.base[len(t.targets)])))
@@ -78,7 +79,7 @@ func (t *transfer) arrange(ctx context.Context) error {
 	if err := a.fill(ctx); err != nil {
 		return err
 	}
-	if err := a.order.filled(); err != nil {
+	if err := a.order.Filled(); err != nil {
 		return err
 	}
 	if a.cuts != nil {
@@ -107,7 +108,7 @@ func (a *arrangement) fill(ctx context.Context) error {
 	}
 	return par.Map(ctx, workers, 2*workers+2,
 		func(ctx context.Context, give func(*source.Block) error) error {
-			return a.log.deal(ctx, s, number, give)
+			return a.log.Deal(ctx, s, number, give)
 		},
 		func(ctx context.Context, b *source.Block) error {
 			if err := a.work(ctx, b); err != nil {
@@ -151,7 +152,7 @@ func (a *arrangement) spreadPlaced(b *source.Block, batch *spill.Batch) error {
 		if t == source.Drop {
 			continue
 		}
-		place := a.base[t] + a.order.place(t, b.Places[i])
+		place := a.base[t] + a.order.Place(t, b.Places[i])
 		row := spill.Row{Key: uint64(place)}
 		row.Tag, row.Flag = b.Label(i)
 		if size >= leastAlone {
@@ -174,10 +175,10 @@ func (a *arrangement) spreadSorted(ctx context.Context, b *source.Block, batch *
 		row := spill.Row{Number: rec.Number}
 		row.Tag, row.Flag = b.Label(i)
 		var err error
-		if key, err = a.order.appendKey(appendTarget(key[:0], t), rec); err != nil {
+		if key, err = a.order.AppendKey(assign.AppendTarget(key[:0], t), rec); err != nil {
 			return err
 		}
-		bucket := bucketOf(a.cuts, key, rec.Number)
+		bucket := assign.BucketOf(a.cuts, key, rec.Number)
 		head = append(binary.AppendUvarint(head[:0], uint64(len(key))), key...)
 		frame := b.Frame(rec)
 		if len(frame) >= leastAlone {

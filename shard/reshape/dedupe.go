@@ -71,11 +71,11 @@ type firstOnes struct {
 	dropped func(Duplicate) error
 }
 
-func (*firstOnes) look(*source.Record) (digest.Hash, error) { return digest.Hash{}, nil }
+func (*firstOnes) Look(*source.Record) (digest.Hash, error) { return digest.Hash{}, nil }
 
-func (*firstOnes) begin(int64) error { return nil }
+func (*firstOnes) Begin(int64) error { return nil }
 
-func (f *firstOnes) choose(n int64, split int, _ digest.Hash) (int, error) {
+func (f *firstOnes) Choose(n int64, split int, _ digest.Hash) (int, error) {
 	first, repeated, err := f.repeats(n)
 	switch {
 	case err != nil:

@@ -53,7 +53,7 @@ func dealHashes(ctx context.Context, in *source.Inputs, hashes *spill.Sorter, o 
 	by := &byFeature{key: o.By, field: optname.DedupeOptionsBy}
 	look := func(r *source.Record) (digest.Hash, error) { return digest.Of(r.Data), nil }
 	if o.By != "" {
-		look = by.look
+		look = by.Look
 	}
 	missing := digest.Of([]byte{'n'})
 	err := in.EachBlock(ctx, in.Workers, look, func(b *source.Block) error {

@@ -60,9 +60,9 @@ func (a *arrangement) fetch(ctx context.Context, numberAt func(target int, place
 	err = par.Map(ctx, workers, workers,
 		func(_ context.Context, give func(shardAt) error) error {
 			for t := range a.targets {
-				l := a.targets[t].layout
-				for k := range l.shards {
-					if err := give(shardAt{t, k, l.start(k), l.start(k + 1)}); err != nil {
+				l := a.targets[t].Layout
+				for k := range l.Shards {
+					if err := give(shardAt{t, k, l.Start(k), l.Start(k + 1)}); err != nil {
 						return err
 					}
 				}

@@ -8,12 +8,13 @@ import (
 
 	"github.com/tfrec/tfrec/internal/set/digest"
 	"github.com/tfrec/tfrec/internal/set/spill"
+	"github.com/tfrec/tfrec/shard/internal/assign"
 	"github.com/tfrec/tfrec/shard/internal/source"
 )
 
 // fetchSorted writes the shards of a sorted order as fetch does, after it has read all records for
 // their keys.
-func (a *arrangement) fetchSorted(ctx context.Context, order *sorted) error {
+func (a *arrangement) fetchSorted(ctx context.Context, order *assign.Sorted) error {
 	numbers, err := a.sortNumbers(ctx, order)
 	if err != nil {
 		return err
@@ -22,22 +23,22 @@ func (a *arrangement) fetchSorted(ctx context.Context, order *sorted) error {
 }
 
 // sortNumbers returns the numbers in their target of its records, in their order.
-func (a *arrangement) sortNumbers(ctx context.Context, order *sorted) ([][]int64, error) {
+func (a *arrangement) sortNumbers(ctx context.Context, order *assign.Sorted) ([][]int64, error) {
 	keys := spill.NewSorter(a.in.Memory/2, func() (spill.File, error) { return a.dir.ScratchFile(ctx, "order") })
 	defer keys.Close()
 	look := func(r *source.Record) (digest.Hash, error) {
-		key, err := order.appendKey(nil, r)
+		key, err := order.AppendKey(nil, r)
 		if err != nil {
 			return digest.Hash{}, err
 		}
-		row := appendTerminated(appendTarget(nil, r.Split), key)
+		row := appendTerminated(assign.AppendTarget(nil, r.Split), key)
 		row = binary.BigEndian.AppendUint64(row, uint64(r.InSplit()))
 		return digest.Hash{}, keys.Add(spill.AppendRow(nil, row))
 	}
 	if err := a.in.EachBlock(ctx, a.in.Workers, look, nil, nil); err != nil {
 		return nil, err
 	}
-	if err := order.filled(); err != nil {
+	if err := order.Filled(); err != nil {
 		return nil, err
 	}
 	if err := keys.Sort(ctx); err != nil {
@@ -45,7 +46,7 @@ func (a *arrangement) sortNumbers(ctx context.Context, order *sorted) ([][]int64
 	}
 	numbers := make([][]int64, len(a.targets))
 	for t := range a.targets {
-		numbers[t] = make([]int64, 0, a.targets[t].records)
+		numbers[t] = make([]int64, 0, a.targets[t].Records)
 	}
 	for {
 		row, err := keys.Next()

@@ -97,7 +97,7 @@ func errNoCondition() error {
 // keeper is a chooser that keeps the records for which it returns true.
 type keeper Keep
 
-func (k keeper) look(r *source.Record) (digest.Hash, error) {
+func (k keeper) Look(r *source.Record) (digest.Hash, error) {
 	e, err := r.Example()
 	if err != nil {
 		return digest.Hash{}, err
@@ -115,7 +115,7 @@ func (k keeper) look(r *source.Record) (digest.Hash, error) {
 	return digest.Hash{}, nil
 }
 
-func (keeper) choose(_ int64, split int, m digest.Hash) (int, error) {
+func (keeper) Choose(_ int64, split int, m digest.Hash) (int, error) {
 	if m.Lo == 0 {
 		return source.Drop, nil
 	}

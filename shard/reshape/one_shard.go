@@ -6,6 +6,7 @@ import (
 	"github.com/tfrec/tfrec/internal/set/spill"
 	"github.com/tfrec/tfrec/internal/store/osfile"
 	"github.com/tfrec/tfrec/manifest"
+	"github.com/tfrec/tfrec/shard/internal/assign"
 	"github.com/tfrec/tfrec/shard/internal/source"
 )
 
@@ -17,7 +18,7 @@ type oneShard struct {
 
 // newOneShard returns a shard of a target, without records. Its caller closes it.
 func (t *transfer) newOneShard(target int, number int64) *oneShard {
-	a := t.newArrangement(unchanged{})
+	a := t.newArrangement(assign.Unchanged{})
 	o := &oneShard{arrangement: a, at: a.shardAt(target, number)}
 	records := o.at.behind - o.at.start
 	memory := t.in.Memory

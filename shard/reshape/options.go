@@ -9,6 +9,7 @@ import (
 	"github.com/tfrec/tfrec/internal/set/shares"
 	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/internal/assign"
 	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -121,20 +122,20 @@ func (o *Options) datasetName(in *source.Inputs, out string) (string, error) {
 }
 
 // cut returns the layout of a split with the given number of records and approximate size in bytes.
-func (o *Options) cut(split string, records, bytes int64) (layout, error) {
-	l := layout{records: records, shards: int64(max(o.Shards, o.SplitShards[split]))}
+func (o *Options) cut(split string, records, bytes int64) (assign.Layout, error) {
+	l := assign.Layout{Records: records, Shards: int64(max(o.Shards, o.SplitShards[split]))}
 	switch {
 	case o.RecordsPerShard > 0:
-		l.each = o.RecordsPerShard
-		l.shards = (records + l.each - 1) / l.each
+		l.Each = o.RecordsPerShard
+		l.Shards = (records + l.Each - 1) / l.Each
 	case o.ShardSize > 0:
-		l.shards = min((bytes+o.ShardSize-1)/o.ShardSize, records)
-	case l.shards == 0:
-		l.shards = min(int64(shares.AutoShards(records, bytes)), records)
+		l.Shards = min((bytes+o.ShardSize-1)/o.ShardSize, records)
+	case l.Shards == 0:
+		l.Shards = min(int64(shares.AutoShards(records, bytes)), records)
 	}
-	l.shards = max(l.shards, 1)
-	if l.shards > shares.MaxShards {
-		return l, fmt.Errorf("%d shards in a split are more than the %d that shard names can number: make them larger", l.shards, shares.MaxShards)
+	l.Shards = max(l.Shards, 1)
+	if l.Shards > shares.MaxShards {
+		return l, fmt.Errorf("%d shards in a split are more than the %d that shard names can number: make them larger", l.Shards, shares.MaxShards)
 	}
 	return l, nil
 }

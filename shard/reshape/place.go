@@ -44,7 +44,7 @@ func (a *arrangement) newPlacing() *placing {
 
 func (a *arrangement) shardsInOrder() (shards []shardAt) {
 	for t := range a.targets {
-		for k := range a.targets[t].shards {
+		for k := range a.targets[t].Shards {
 			shards = append(shards, a.shardAt(t, k))
 		}
 	}
@@ -52,8 +52,8 @@ func (a *arrangement) shardsInOrder() (shards []shardAt) {
 }
 
 func (a *arrangement) shardAt(target int, shard int64) shardAt {
-	layout, base := a.targets[target].layout, a.base[target]
-	return shardAt{target, shard, base + layout.start(shard), base + layout.start(shard+1)}
+	layout, base := a.targets[target].Layout, a.base[target]
+	return shardAt{target, shard, base + layout.Start(shard), base + layout.Start(shard+1)}
 }
 
 // placeShards makes buckets of about each records for shards with consecutive positions.

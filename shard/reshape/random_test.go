@@ -112,10 +112,10 @@ func TestSampleIsUniform(t *testing.T) {
 	counts := map[string]int{}
 	for seed := range uint64(runs) {
 		s := newSampler(&SampleOptions{Options: Options{Seed: seed}, Count: 3})
-		settest.Check(t, s.begin(6))
+		settest.Check(t, s.Begin(6))
 		chosen := ""
 		for n := range int64(6) {
-			target, err := s.choose(n, 0, digest.Hash{})
+			target, err := s.Choose(n, 0, digest.Hash{})
 			settest.Check(t, err)
 			if target != source.Drop {
 				chosen += fmt.Sprint(n)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/set/setdir"
+	"github.com/tfrec/tfrec/shard/internal/assign"
 	"github.com/tfrec/tfrec/shard/internal/source"
 )
 
@@ -42,14 +43,14 @@ func (o *ReshardOptions) verb() (*verb, error) {
 		return nil, source.OptionError(optname.ReshardOptionsSortBy, "it excludes %s: sort the set first, since groups keep its order", optname.ReshardOptionsGroupBy)
 	case o.SortBy != "":
 		v.options["sort_by"] = o.SortBy
-		v.order = &sorted{key: o.SortBy}
+		v.order = &assign.Sorted{Key: o.SortBy}
 		v.prepare = func(_ context.Context, in *source.Inputs, _ *setdir.Dir) error {
 			return in.CheckFeature(optname.ReshardOptionsSortBy, o.SortBy)
 		}
 	}
 	if o.Shuffle {
 		v.options["shuffle"] = true
-		v.order = &shuffled{seed: o.Seed}
+		v.order = &assign.Shuffled{Seed: o.Seed}
 	}
 	if o.GroupBy != "" {
 		v.options["group_by"] = o.GroupBy

@@ -12,6 +12,7 @@ import (
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/set/digest"
 	"github.com/tfrec/tfrec/manifest"
+	"github.com/tfrec/tfrec/shard/internal/assign"
 	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -40,7 +41,7 @@ func (g *grouper) prepare(ctx context.Context, in *source.Inputs, v *verb) error
 	}
 	g.splits = len(in.Splits)
 	g.values = map[digest.Hash]string{}
-	err := in.EachRecord(ctx, in.Workers, g.look, func(int64, int, digest.Hash) error { return nil })
+	err := in.EachRecord(ctx, in.Workers, g.Look, func(int64, int, digest.Hash) error { return nil })
 	if err != nil {
 		return err
 	}
@@ -48,7 +49,7 @@ func (g *grouper) prepare(ctx context.Context, in *source.Inputs, v *verb) error
 		v.groups = append(v.groups, directory)
 	}
 	slices.Sort(v.groups)
-	if len(v.groups)*g.splits > droppedTarget {
+	if len(v.groups)*g.splits > assign.MostTargets {
 		return &UnfitError{Err: fmt.Errorf("%s: %d values in %d splits are too many", optname.ReshardOptionsGroupBy, len(v.groups), g.splits)}
 	}
 	g.ids = map[digest.Hash]int{}
@@ -58,7 +59,7 @@ func (g *grouper) prepare(ctx context.Context, in *source.Inputs, v *verb) error
 	return nil
 }
 
-func (g *grouper) look(r *source.Record) (digest.Hash, error) {
+func (g *grouper) Look(r *source.Record) (digest.Hash, error) {
 	e, err := r.Example()
 	if err != nil {
 		return digest.Hash{}, err
@@ -98,7 +99,7 @@ func unfitGroup(r *source.Record, err error) error {
 	return &UnfitError{Err: fmt.Errorf("%s: %w", optname.ReshardOptionsGroupBy, r.Locate(err))}
 }
 
-func (g *grouper) choose(_ int64, split int, m digest.Hash) (int, error) {
+func (g *grouper) Choose(_ int64, split int, m digest.Hash) (int, error) {
 	return g.ids[m]*g.splits + split, nil
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/internal/assign"
 	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -39,7 +40,7 @@ type ReshardPlan struct {
 
 	files  []*source.Input
 	splits []string
-	layout []layout
+	layout []assign.Layout
 	base   []int64 // position of the first record of each split, and the total at the end
 	before []int   // number of shards in the splits before each, and the total at the end
 }
@@ -196,7 +197,7 @@ func (p *ReshardPlan) complete(directory string) error {
 	p.base, p.before = []int64{0}, []int{0}
 	for i, s := range p.planned.Splits {
 		p.splits = append(p.splits, s.Name)
-		p.layout = append(p.layout, layout{records: s.Records, shards: s.Shards, each: s.Each})
+		p.layout = append(p.layout, assign.Layout{Records: s.Records, Shards: s.Shards, Each: s.Each})
 		p.base = append(p.base, p.base[i]+s.Records)
 		p.before = append(p.before, p.before[i]+int(s.Shards))
 	}
@@ -236,7 +237,7 @@ func (p *ReshardPlan) Kept() int {
 // ShardFile returns the file name of a shard.
 func (p *ReshardPlan) ShardFile(number int) string {
 	split, index := p.find(number)
-	return shard.Name{Dataset: p.planned.Name, Split: p.splits[split], Index: int(index), Count: int(p.layout[split].shards)}.String()
+	return shard.Name{Dataset: p.planned.Name, Split: p.splits[split], Index: int(index), Count: int(p.layout[split].Shards)}.String()
 }
 
 // find returns the split of a shard, and its number in the split.
@@ -254,7 +255,7 @@ func (p *ReshardPlan) transfer(dir *setdir.Dir) *transfer {
 		Files:   p.files, Splits: p.splits, Known: p.planned.Known, Described: manifest.Manifest{Labels: p.planned.Labels},
 	}
 	for i, split := range p.splits {
-		t.targets = append(t.targets, target{dir: dir, split: split, layout: p.layout[i], infos: make([]manifest.Shard, p.layout[i].shards)})
+		t.targets = append(t.targets, target{dir: dir, split: split, Layout: p.layout[i], infos: make([]manifest.Shard, p.layout[i].Shards)})
 	}
 	return t
 }
@@ -272,7 +273,7 @@ func planned(ctx context.Context, r *reshaping, shuffle bool) (*plannedReshard, 
 		p.Labels = append(p.Labels, jsontext.Readable(name))
 	}
 	for _, t := range r.targets {
-		p.Splits = append(p.Splits, plannedSplit{t.split, t.records, t.shards, t.each})
+		p.Splits = append(p.Splits, plannedSplit{t.split, t.Records, t.Shards, t.Each})
 	}
 	var remaps []*source.Remap
 	numbers := make([]int64, len(r.in.Splits))

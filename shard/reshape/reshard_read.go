@@ -9,6 +9,7 @@ import (
 	"github.com/tfrec/tfrec/internal/set/recordscan"
 	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/internal/assign"
 	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -125,19 +126,19 @@ func changedInput(path string) error {
 }
 
 // order returns the order of the records in each split.
-func (p *ReshardPlan) order(ctx context.Context, t *transfer) (ordering, error) {
+func (p *ReshardPlan) order(ctx context.Context, t *transfer) (assign.Ordering, error) {
 	if !p.planned.Shuffle {
-		return unchanged{}, nil
+		return assign.Unchanged{}, nil
 	}
-	s := &shuffled{seed: p.planned.Seed}
-	return s, s.begin(ctx, t.assignment(), 0)
+	s := &assign.Shuffled{Seed: p.planned.Seed}
+	return s, s.Begin(ctx, t.assignment(), 0)
 }
 
 // partitioner groups records by the shards that they belong to. A batch is the number of its
 // records and their positions in the split, all as varints, followed by their frames.
 type partitioner struct {
 	plan   *ReshardPlan
-	order  ordering
+	order  assign.Ordering
 	deal   func(shard int, batch []byte) error
 	held   []heldRows // by shard
 	bytes  int64      // held for all shards
@@ -159,8 +160,8 @@ func (d *partitioner) block(b *source.Block, split int, number int64) error {
 		at += size
 		d.counts.Records++
 		d.counts.Bytes += int64(size)
-		place := d.order.place(split, number+int64(i))
-		shard := d.plan.before[split] + int(d.plan.layout[split].shardOf(place))
+		place := d.order.Place(split, number+int64(i))
+		shard := d.plan.before[split] + int(d.plan.layout[split].ShardOf(place))
 		if d.plan.kept[shard] {
 			continue
 		}

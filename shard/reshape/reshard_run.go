@@ -173,7 +173,7 @@ func (run *ReshardRun) finish(ctx context.Context) error {
 	p, r := run.plan, run.r
 	for number := range p.Shards() {
 		split, index := p.find(number)
-		if p.layout[split].start(index) < p.layout[split].start(index+1) {
+		if p.layout[split].Start(index) < p.layout[split].Start(index+1) {
 			continue
 		}
 		// A shard without records gets no batches.

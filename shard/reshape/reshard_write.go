@@ -150,7 +150,7 @@ func (p *ReshardPlan) newCollector(dir *setdir.Dir, number int) *collector {
 	t, layout := p.transfer(dir), p.layout[split]
 	g := &collector{
 		oneShard: t.newOneShard(split, index), plan: p, run: t, file: p.ShardFile(number),
-		start: layout.start(index), behind: layout.start(index + 1),
+		start: layout.Start(index), behind: layout.Start(index + 1),
 	}
 	g.source = &source.Input{Counted: recordcount.Counted{Source: shard.Source{Path: g.file}}, SplitIndex: split}
 	g.seen = make([]uint64, (g.behind-g.start+63)/64)

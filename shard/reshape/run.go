@@ -15,6 +15,7 @@ import (
 	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/internal/assign"
 	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -124,7 +125,7 @@ func (r *reshaping) note(format string, args ...any) {
 func (r *reshaping) run(ctx context.Context) error {
 	defer func() {
 		if r.log != nil {
-			r.log.close()
+			r.log.Close()
 		}
 	}()
 	if err := r.survey(ctx); err != nil {
@@ -196,7 +197,7 @@ func (r *reshaping) plan(ctx context.Context) error {
 	records, bytes := r.in.BySplit, make([]int64, len(r.targets))
 	if r.verb.chooser != nil {
 		var err error
-		if r.log, records, bytes, err = choose(ctx, r.in, r.verb.chooser, len(r.targets), r.dir); err != nil {
+		if r.log, records, bytes, err = assign.Choose(ctx, r.in, r.verb.chooser, len(r.targets), r.dir); err != nil {
 			return err
 		}
 	} else {
@@ -215,7 +216,7 @@ func (r *reshaping) plan(ctx context.Context) error {
 			continue
 		}
 		var err error
-		if t.layout, err = r.o.cut(t.split, records[i], bytes[i]); err != nil {
+		if t.Layout, err = r.o.cut(t.split, records[i], bytes[i]); err != nil {
 			return err
 		}
 	}
@@ -232,7 +233,7 @@ func (r *reshaping) nameFiles() error {
 	for i := range r.targets {
 		t := &r.targets[i]
 		subs[t.sub] = true
-		for n := range t.shards {
+		for n := range t.Shards {
 			file := t.shardName(r.name, n)
 			r.files = append(r.files, t.sub+file)
 			if plain {

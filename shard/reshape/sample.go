@@ -58,7 +58,7 @@ func newSampler(o *SampleOptions) *sampler {
 	return &sampler{o: o, draws: random.Draws(random.Key(o.Seed, forSample))}
 }
 
-func (s *sampler) begin(total int64) error {
+func (s *sampler) Begin(total int64) error {
 	s.left, s.wanted = total, s.o.Count
 	if s.o.Share > 0 {
 		s.wanted = int64(math.Round(s.o.Share * float64(total)))
@@ -69,9 +69,9 @@ func (s *sampler) begin(total int64) error {
 	return nil
 }
 
-func (*sampler) look(*source.Record) (digest.Hash, error) { return digest.Hash{}, nil }
+func (*sampler) Look(*source.Record) (digest.Hash, error) { return digest.Hash{}, nil }
 
-func (s *sampler) choose(n int64, split int, _ digest.Hash) (int, error) {
+func (s *sampler) Choose(n int64, split int, _ digest.Hash) (int, error) {
 	chosen := s.wanted > 0 && s.draws.Exactly(n, uint64(s.left)) < uint64(s.wanted)
 	s.left--
 	if !chosen {

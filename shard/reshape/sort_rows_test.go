@@ -9,6 +9,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/dev/torture"
 	"github.com/tfrec/tfrec/internal/set/spill"
+	"github.com/tfrec/tfrec/shard/internal/assign"
 )
 
 // TestSortRows sorts buckets of random keys and compares with slices.SortFunc.
@@ -43,7 +44,7 @@ func TestSortRows(t *testing.T) {
 			var want []row
 			s := spill.New(1, 1, 1<<20, nil)
 			for i := range n {
-				want = append(want, row{append(appendTarget(nil, rng.IntN(targets)), value()...), int64(i)})
+				want = append(want, row{append(assign.AppendTarget(nil, rng.IntN(targets)), value()...), int64(i)})
 			}
 			rng.Shuffle(n, func(i, j int) { want[i], want[j] = want[j], want[i] })
 			for _, r := range want {

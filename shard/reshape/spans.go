@@ -12,6 +12,7 @@ import (
 	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/internal/assign"
 	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -45,7 +46,7 @@ func (t *transfer) contiguous() bool {
 	}
 	var shards int64
 	for i := range t.targets {
-		shards += t.targets[i].shards
+		shards += t.targets[i].Shards
 	}
 	return shards >= int64(min(t.in.Workers, 2))
 }
@@ -145,10 +146,10 @@ func (t *transfer) cutSpans(ctx context.Context, give func(*shardOfSpans) error)
 				files = append(files, f)
 			}
 		}
-		layout := t.targets[target].layout
+		layout := t.targets[target].Layout
 		c := spanCutter{maxRecord: t.in.MaxRecord, layout: layout, files: files}
-		for shard := range layout.shards {
-			j := &shardOfSpans{target: target, shard: shard, records: layout.start(shard+1) - layout.start(shard)}
+		for shard := range layout.Shards {
+			j := &shardOfSpans{target: target, shard: shard, records: layout.Start(shard+1) - layout.Start(shard)}
 			j.err = c.cut(ctx, j)
 			if err := give(j); err != nil {
 				c.close()
@@ -166,7 +167,7 @@ func (t *transfer) cutSpans(ctx context.Context, give func(*shardOfSpans) error)
 // spanCutter divides the records of some files, in order.
 type spanCutter struct {
 	maxRecord int64
-	layout    layout
+	layout    assign.Layout
 	files     []*source.Input // not yet used up; the first may be in part
 	// Of the first file:
 	at      recordcount.FrameMark   // position of its next record

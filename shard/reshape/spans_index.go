@@ -9,6 +9,7 @@ import (
 	"github.com/tfrec/tfrec/internal/set/recordcount"
 	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/manifest"
+	"github.com/tfrec/tfrec/shard/internal/assign"
 	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -19,13 +20,13 @@ const leastIndexed = 1 << 20
 // marksOf returns where the shards of a layout begin within a file of a set, according to its index.
 // It returns nil if frame headers must say so: the file has no index, or one that is not of as many
 // records and bytes. Otherwise, the caller counts the records between two marks.
-func marksOf(ctx context.Context, f *source.Input, l layout) []recordcount.FrameMark {
+func marksOf(ctx context.Context, f *source.Input, l assign.Layout) []recordcount.FrameMark {
 	if f.Info == nil || f.Marks != nil || f.Size < leastIndexed {
 		return nil
 	}
 	var records []int64
-	for shard := l.after(f.FirstInSplit); shard < l.shards && l.start(shard) < f.FirstInSplit+f.Records; shard++ {
-		if n := l.start(shard) - f.FirstInSplit; len(records) == 0 || n > records[len(records)-1] {
+	for shard := l.After(f.FirstInSplit); shard < l.Shards && l.Start(shard) < f.FirstInSplit+f.Records; shard++ {
+		if n := l.Start(shard) - f.FirstInSplit; len(records) == 0 || n > records[len(records)-1] {
 			records = append(records, n)
 		}
 	}

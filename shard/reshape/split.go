@@ -171,11 +171,11 @@ type contentSplit struct {
 	seed   uint64
 }
 
-func (s *contentSplit) look(r *source.Record) (digest.Hash, error) {
+func (s *contentSplit) Look(r *source.Record) (digest.Hash, error) {
 	return digest.Hash{Lo: digest.Of(r.Data).Seeded(s.seed, forSplit)}, nil
 }
 
-func (s *contentSplit) choose(_ int64, _ int, m digest.Hash) (int, error) {
+func (s *contentSplit) Choose(_ int64, _ int, m digest.Hash) (int, error) {
 	return shares.ShareOf(m.Lo, s.splits), nil
 }
 
@@ -190,7 +190,7 @@ type byFeature struct {
 	found atomic.Bool // whether any record has the feature
 }
 
-func (b *byFeature) look(r *source.Record) (digest.Hash, error) {
+func (b *byFeature) Look(r *source.Record) (digest.Hash, error) {
 	value, err := b.value(r)
 	return digest.OfValue(value), err
 }
@@ -224,7 +224,7 @@ type hashSplit struct {
 	seed   uint64
 }
 
-func (s *hashSplit) choose(n int64, _ int, m digest.Hash) (int, error) {
+func (s *hashSplit) Choose(n int64, _ int, m digest.Hash) (int, error) {
 	if n == s.total-1 {
 		if err := s.check(); err != nil {
 			return source.Drop, err

@@ -113,7 +113,7 @@ func newListSplit(by *byFeature, splits []string, list map[string]string) *listS
 	return s
 }
 
-func (s *listSplit) look(r *source.Record) (digest.Hash, error) {
+func (s *listSplit) Look(r *source.Record) (digest.Hash, error) {
 	e, err := r.Example()
 	if err != nil {
 		return digest.Hash{}, err
@@ -151,7 +151,7 @@ func shown(value tfrecord.Feature) string {
 // maxKeysNamed is the maximum number of keys in an error.
 const maxKeysNamed = 5
 
-func (s *listSplit) choose(n int64, _ int, m digest.Hash) (int, error) {
+func (s *listSplit) Choose(n int64, _ int, m digest.Hash) (int, error) {
 	s.seen[m.Lo] = true
 	if n == s.total-1 {
 		var unseen []string

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/set/digest"
+	"github.com/tfrec/tfrec/shard/internal/assign"
 	"github.com/tfrec/tfrec/shard/internal/source"
 )
 
@@ -57,8 +58,8 @@ type groupSplit struct {
 
 // newGroupSplit assigns the values in a random order, each to the split that is furthest below its
 // share at that point.
-func newGroupSplit(ctx context.Context, in *source.Inputs, by *byFeature, o *ResplitOptions) (chooser, error) {
-	v, err := countValues(ctx, in, by, by.look, func(digest.Hash) int { return 0 })
+func newGroupSplit(ctx context.Context, in *source.Inputs, by *byFeature, o *ResplitOptions) (assign.Chooser, error) {
+	v, err := countValues(ctx, in, by, by.Look, func(digest.Hash) int { return 0 })
 	if err != nil {
 		return nil, err
 	}
@@ -90,4 +91,4 @@ func newGroupSplit(ctx context.Context, in *source.Inputs, by *byFeature, o *Res
 	return &groupSplit{by, v}, nil
 }
 
-func (s *groupSplit) choose(_ int64, _ int, m digest.Hash) (int, error) { return s.of[m].split, nil }
+func (s *groupSplit) Choose(_ int64, _ int, m digest.Hash) (int, error) { return s.of[m].split, nil }

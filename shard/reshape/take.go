@@ -35,10 +35,10 @@ func Take(ctx context.Context, in []string, out string, o TakeOptions) (*Report,
 
 type taker struct{ o *TakeOptions }
 
-func (*taker) begin(int64) error                        { return nil }
-func (*taker) look(*source.Record) (digest.Hash, error) { return digest.Hash{}, nil }
+func (*taker) Begin(int64) error                        { return nil }
+func (*taker) Look(*source.Record) (digest.Hash, error) { return digest.Hash{}, nil }
 
-func (t *taker) choose(n int64, split int, _ digest.Hash) (int, error) {
+func (t *taker) Choose(n int64, split int, _ digest.Hash) (int, error) {
 	if n < t.o.Skip || t.o.Count > 0 && n-t.o.Skip >= t.o.Count {
 		return source.Drop, nil
 	}

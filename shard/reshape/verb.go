@@ -6,6 +6,7 @@ import (
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/manifest"
+	"github.com/tfrec/tfrec/shard/internal/assign"
 	"github.com/tfrec/tfrec/shard/internal/source"
 )
 
@@ -20,9 +21,9 @@ type verb struct {
 	// splits are the splits of the new set; nil keeps the splits of the inputs.
 	splits []string
 	// chooser selects the records to keep and their splits; nil keeps all, in their splits.
-	chooser chooser
+	chooser assign.Chooser
 	// order is the order of the records in each split; nil keeps the order of the inputs.
-	order ordering
+	order assign.Ordering
 	// groups, if not nil, are the directories of the sets in OUT; each split of each set is a
 	// separate target: target = group*splits + split.
 	groups []string

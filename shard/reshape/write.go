@@ -10,6 +10,7 @@ import (
 	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/internal/assign"
 	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -22,10 +23,10 @@ type transfer struct {
 	// compression of the shards.
 	compression tfrecord.Compression
 	targets     []target
-	log         *targetLog // nil if each record stays in its split
-	order       ordering   // nil if records keep their order
-	rewrite     rewriter   // nil if records do not change
-	label       string     // key of the feature by which labels are counted; empty without one
+	log         *assign.TargetLog // nil if each record stays in its split
+	order       assign.Ordering   // nil if records keep their order
+	rewrite     rewriter          // nil if records do not change
+	label       string            // key of the feature by which labels are counted; empty without one
 	scans       features.Scanners
 	maxOpen     int // default: maxOpenShards
 }
@@ -39,19 +40,19 @@ type target struct {
 	dir   *setdir.Dir
 	sub   string // dir in the output directory, with a trailing slash; or empty
 	split string
-	layout
+	assign.Layout
 	infos []manifest.Shard // of its finished shards
 }
 
 func (t *target) shardName(dataset string, number int64) string {
-	return shard.Name{Dataset: dataset, Split: t.split, Index: int(number), Count: int(t.shards)}.String()
+	return shard.Name{Dataset: dataset, Split: t.split, Index: int(number), Count: int(t.Shards)}.String()
 }
 
 // assignment returns the inputs with the targets of their records.
-func (t *transfer) assignment() assignment {
-	a := assignment{in: t.in, log: t.log}
+func (t *transfer) assignment() assign.Assignment {
+	a := assign.Assignment{In: t.in, Log: t.log}
 	for _, target := range t.targets {
-		a.records = append(a.records, target.records)
+		a.Records = append(a.Records, target.Records)
 	}
 	return a
 }
@@ -81,7 +82,7 @@ func (t *transfer) write(ctx context.Context) error {
 	s := t.in.Stream()
 	t.in.Plan()
 	err := par.Map(ctx, workers, 2*workers+2,
-		func(ctx context.Context, give func(*source.Block) error) error { return t.log.deal(ctx, s, nil, give) },
+		func(ctx context.Context, give func(*source.Block) error) error { return t.log.Deal(ctx, s, nil, give) },
 		func(ctx context.Context, b *source.Block) error { return t.work(ctx, b) },
 		func(b *source.Block) error {
 			err := out.block(ctx, b)
@@ -97,7 +98,7 @@ func (t *transfer) write(ctx context.Context) error {
 func (t *transfer) prepare() {
 	for i := range t.targets {
 		target := &t.targets[i]
-		target.infos = make([]manifest.Shard, target.shards)
+		target.infos = make([]manifest.Shard, target.Shards)
 	}
 	t.label = t.in.BareLabel
 	if labels := manifest.LabelKeys(t.in.Described.Features); len(labels) > 0 {
@@ -212,7 +213,7 @@ type openTarget struct {
 func newShardWriters(t *transfer) *shardWriters {
 	w := &shardWriters{transfer: t, open: make([]openTarget, len(t.targets)), commits: newCommits()}
 	for i := range w.open {
-		w.open[i].behind = t.targets[i].start(1)
+		w.open[i].behind = t.targets[i].Start(1)
 	}
 	return w
 }
@@ -285,7 +286,7 @@ func (w *shardWriters) next(ctx context.Context, t int) error {
 	full := o.w
 	o.w = nil
 	o.shard++
-	o.behind = w.transfer.targets[t].start(o.shard + 1)
+	o.behind = w.transfer.targets[t].Start(o.shard + 1)
 	return w.commits.add(ctx, full)
 }
 
@@ -294,7 +295,7 @@ func (w *shardWriters) next(ctx context.Context, t int) error {
 func (w *shardWriters) close(ctx context.Context, err error) error {
 	for t := range w.open {
 		o := &w.open[t]
-		for err == nil && o.shard < w.transfer.targets[t].shards {
+		for err == nil && o.shard < w.transfer.targets[t].Shards {
 			err = w.next(ctx, t)
 		}
 		if o.w != nil {

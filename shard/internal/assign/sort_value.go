@@ -1,4 +1,4 @@
-package reshape
+package assign
 
 import (
 	"encoding/binary"
@@ -17,15 +17,15 @@ type sortValue struct {
 }
 
 // valueOf returns the value to sort a record by. Its only error is from [record.example].
-func (s *sorted) valueOf(r *source.Record) (sortValue, error) {
-	if v, ok := quickValue(r.Data, s.key); ok {
+func (s *Sorted) valueOf(r *source.Record) (sortValue, error) {
+	if v, ok := quickValue(r.Data, s.Key); ok {
 		return v, nil
 	}
 	e, err := r.Example()
 	if err != nil {
 		return sortValue{}, err
 	}
-	return plainValue(e, s.key), nil
+	return plainValue(e, s.Key), nil
 }
 
 // plainValue is the first value of a feature of an Example.

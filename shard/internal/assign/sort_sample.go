@@ -1,4 +1,4 @@
-package reshape
+package assign
 
 import (
 	"context"
@@ -27,22 +27,22 @@ const (
 // probe samples a few records at each of the marks that counting left in the files, instead of
 // reading all of them. It returns false for too few marks, or records at them. It leaves out
 // unreadable records, which are reported when all are read.
-func (s *sorted) probe(ctx context.Context, a assignment, buckets int) (sample []cutPoint, ok bool, err error) {
+func (s *Sorted) probe(ctx context.Context, a Assignment, buckets int) (sample []CutPoint, ok bool, err error) {
 	marks := 0
-	for _, f := range a.in.Files {
+	for _, f := range a.In.Files {
 		if f.Compression != tfrecord.CompressionNone || f.Size > 0 && len(f.Marks) == 0 || storage.Remote(f.Path) {
 			return nil, false, nil
 		}
 		marks += len(f.Marks)
 	}
-	if a.log != nil || marks < leastProbes*buckets || a.in.Unpacked()/a.in.Records() > maxProbed {
+	if a.Log != nil || marks < leastProbes*buckets || a.In.Unpacked()/a.In.Records() > maxProbed {
 		return nil, false, nil
 	}
 	each := (buckets*sampledPerBucket + marks - 1) / marks
 	var mu sync.Mutex
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(a.in.Workers)
-	for _, f := range a.in.Files {
+	g.SetLimit(a.In.Workers)
+	for _, f := range a.In.Files {
 		g.Go(func() error {
 			points, err := s.probeFile(ctx, a, f, each)
 			mu.Lock()
@@ -56,14 +56,14 @@ func (s *sorted) probe(ctx context.Context, a assignment, buckets int) (sample [
 }
 
 // probeFile samples up to each records at each mark of a file.
-func (s *sorted) probeFile(ctx context.Context, a assignment, f *source.Input, each int) (points []cutPoint, err error) {
+func (s *Sorted) probeFile(ctx context.Context, a Assignment, f *source.Input, each int) (points []CutPoint, err error) {
 	opened, err := storage.Open(ctx, f.Path)
 	if err != nil {
 		return nil, err
 	}
 	defer opened.Close()
 	file := osfile.NewReader(ctx, opened)
-	framing := tfrecord.Framing{MaxRecord: a.in.MaxRecord}
+	framing := tfrecord.Framing{MaxRecord: a.In.MaxRecord}
 	window := make([]byte, maxProbe)
 	for _, mark := range f.Marks {
 		if err := ctx.Err(); err != nil {
@@ -86,7 +86,7 @@ func (s *sorted) probeFile(ctx context.Context, a assignment, f *source.Input, e
 		_ = b.EachRecord(ctx, func(i int, rec *source.Record) error {
 			v, err := s.valueOf(rec)
 			if err == nil {
-				key := v.append(appendTarget(nil, b.Target(i)))
+				key := v.append(AppendTarget(nil, b.Target(i)))
 				points = append(points, newCutPoint(key, rec))
 			}
 			return nil

@@ -1,4 +1,4 @@
-package reshape
+package assign
 
 import (
 	"context"
@@ -14,9 +14,9 @@ func TestShuffleIsUniform(t *testing.T) {
 	const runs = 4800
 	counts := map[string]int{}
 	for seed := range uint64(runs) {
-		s := &shuffled{seed: seed}
-		settest.Check(t, s.begin(context.Background(), assignment{records: []int64{4}}, 1))
-		counts[fmt.Sprint(s.place(0, 0), s.place(0, 1), s.place(0, 2), s.place(0, 3))]++
+		s := &Shuffled{Seed: seed}
+		settest.Check(t, s.Begin(context.Background(), Assignment{Records: []int64{4}}, 1))
+		counts[fmt.Sprint(s.Place(0, 0), s.Place(0, 1), s.Place(0, 2), s.Place(0, 3))]++
 	}
 	torture.CheckUniform(t, counts, 24, runs)
 }

@@ -1,4 +1,4 @@
-package reshape
+package assign
 
 import (
 	"bufio"
@@ -15,33 +15,33 @@ import (
 	"github.com/tfrec/tfrec/shard/internal/source"
 )
 
-// chooser decides the target of each record. All input records pass through it once, before the
+// Chooser decides the target of each record. All input records pass through it once, before the
 // first is written.
-type chooser interface {
-	// look examines a record and returns what choose needs to know about it. It is called
+type Chooser interface {
+	// Look examines a record and returns what choose needs to know about it. It is called
 	// concurrently, in any order.
-	look(r *source.Record) (digest.Hash, error)
-	// choose returns the target of the next record. It is called in order: n counts from 0 over the
+	Look(r *source.Record) (digest.Hash, error)
+	// Choose returns the target of the next record. It is called in order: n counts from 0 over the
 	// records of all inputs. split is the record's split in the input; the result is an index into
 	// verb.splits, or into the input's splits if that is nil, or drop.
-	choose(n int64, split int, m digest.Hash) (target int, err error)
+	Choose(n int64, split int, m digest.Hash) (target int, err error)
 }
 
-// numberChooser is a chooser that needs only the record numbers: look is never called, and the
+// NumberChooser is a chooser that needs only the record numbers: look is never called, and the
 // records are not read.
-type numberChooser interface {
-	chooser
-	// begin is called with the total number of records before the first choose.
-	begin(total int64) error
+type NumberChooser interface {
+	Chooser
+	// Begin is called with the total number of records before the first choose.
+	Begin(total int64) error
 }
 
-// choose runs a chooser over all records of the inputs. It returns the chosen targets, and the number of
+// Choose runs a chooser over all records of the inputs. It returns the chosen targets, and the number of
 // records and the approximate number of bytes of each target.
-func choose(ctx context.Context, in *source.Inputs, c chooser, targets int, dir *setdir.Dir) (log *targetLog, records, sizes []int64, err error) {
-	log = &targetLog{dir: dir, most: int(min(in.Memory/4, maxTargetLog))}
+func Choose(ctx context.Context, in *source.Inputs, c Chooser, targets int, dir *setdir.Dir) (log *TargetLog, records, sizes []int64, err error) {
+	log = &TargetLog{dir: dir, most: int(min(in.Memory/4, maxTargetLog))}
 	records, sizes = make([]int64, targets), make([]int64, targets)
 	put := func(n int64, split int, m digest.Hash) (int, error) {
-		t, err := c.choose(n, split, m)
+		t, err := c.Choose(n, split, m)
 		if err != nil {
 			return source.Drop, err
 		}
@@ -50,8 +50,8 @@ func choose(ctx context.Context, in *source.Inputs, c chooser, targets int, dir 
 		}
 		return t, log.add(t)
 	}
-	if by, ok := c.(numberChooser); ok {
-		if err := by.begin(in.Records()); err != nil {
+	if by, ok := c.(NumberChooser); ok {
+		if err := by.Begin(in.Records()); err != nil {
 			return log, nil, nil, err
 		}
 		for _, f := range in.Files {
@@ -70,7 +70,7 @@ func choose(ctx context.Context, in *source.Inputs, c chooser, targets int, dir 
 		}
 		return log, records, sizes, log.flush()
 	}
-	err = in.EachBlock(ctx, in.Workers, c.look, nil, func(b *source.Block) error {
+	err = in.EachBlock(ctx, in.Workers, c.Look, nil, func(b *source.Block) error {
 		n := b.File.First + b.First
 		for i, m := range b.Marks {
 			t, err := put(n+int64(i), b.File.SplitIndex, m)
@@ -89,9 +89,9 @@ func choose(ctx context.Context, in *source.Inputs, c chooser, targets int, dir 
 	return log, records, sizes, err
 }
 
-// targetLog stores the target of each record in order, two bytes each: in memory up to a limit,
+// TargetLog stores the target of each record in order, two bytes each: in memory up to a limit,
 // beyond that in a file.
-type targetLog struct {
+type TargetLog struct {
 	dir    *setdir.Dir
 	most   int // maximum bytes in memory
 	memory []byte
@@ -104,10 +104,13 @@ type targetLog struct {
 // maxTargetLog is the maximum number of bytes of a targetLog kept in memory.
 const maxTargetLog = 16 << 20
 
-// droppedTarget represents drop in the log.
-const droppedTarget = math.MaxUint16
+// MostTargets is the maximum number of targets, and droppedTarget represents source.Drop in the log.
+const (
+	MostTargets   = math.MaxUint16
+	droppedTarget = MostTargets
+)
 
-func (l *targetLog) add(target int) error {
+func (l *TargetLog) add(target int) error {
 	t := uint16(droppedTarget)
 	if target != source.Drop {
 		t = uint16(target)
@@ -130,7 +133,7 @@ func (l *targetLog) add(target int) error {
 }
 
 // flush finishes writing and rewinds the log, so that next reads it from the beginning.
-func (l *targetLog) flush() error {
+func (l *TargetLog) flush() error {
 	l.r = bytes.NewReader(l.memory)
 	if l.file == nil {
 		return nil
@@ -146,7 +149,7 @@ func (l *targetLog) flush() error {
 }
 
 // next appends the targets of the next n records to dst.
-func (l *targetLog) next(dst []int, n int64) ([]int, error) {
+func (l *TargetLog) next(dst []int, n int64) ([]int, error) {
 	for n > 0 {
 		if l.buffer == nil {
 			l.buffer = make([]byte, 64<<10)
@@ -167,15 +170,15 @@ func (l *targetLog) next(dst []int, n int64) ([]int, error) {
 	return dst, nil
 }
 
-func (l *targetLog) close() {
+func (l *TargetLog) Close() {
 	if l.file != nil {
 		l.file.Close() // a temporary file; it is removed with the others
 	}
 }
 
-// deal gives the blocks of the inputs, with the targets of their records set: without a log, each
+// Deal gives the blocks of the inputs, with the targets of their records set: without a log, each
 // record stays in its split. each, if not nil, is called with each block before.
-func (l *targetLog) deal(ctx context.Context, s *source.Stream, each func(*source.Block), give func(*source.Block) error) error {
+func (l *TargetLog) Deal(ctx context.Context, s *source.Stream, each func(*source.Block), give func(*source.Block) error) error {
 	return s.Each(ctx, nil, func(b *source.Block) error {
 		if l != nil {
 			var err error

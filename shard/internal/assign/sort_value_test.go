@@ -1,4 +1,4 @@
-package reshape
+package assign
 
 import (
 	"math"
@@ -19,7 +19,7 @@ func TestSortKeysOfManyWorkers(t *testing.T) {
 	b.Int64("k", 1)
 	data := b.Append(nil)
 	for range 30_000 {
-		s := &sorted{key: "k"}
+		s := &Sorted{Key: "k"}
 		var workers sync.WaitGroup
 		var ready atomic.Int32
 		for range 2 {
@@ -32,7 +32,7 @@ func TestSortKeysOfManyWorkers(t *testing.T) {
 						break
 					}
 				}
-				if _, err := s.appendKey(nil, r); err != nil {
+				if _, err := s.AppendKey(nil, r); err != nil {
 					t.Error(err)
 				}
 			})
