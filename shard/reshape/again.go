@@ -340,7 +340,7 @@ func (r *reshaping) record(m *manifest.Manifest, sub string, dir *setdir.Dir) er
 
 // putFinished writes the state of the run; all of its sets must have been recorded.
 func (r *reshaping) putFinished() error {
-	return r.dir.PutState(setdir.FinishedFile, &finished{
+	return r.Dir.PutState(setdir.FinishedFile, &finished{
 		Format: finishedFormat, Version: setdir.StateVersion, Request: r.request, Sets: r.sets, Report: r.report,
 	})
 }

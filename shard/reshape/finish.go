@@ -11,6 +11,7 @@ import (
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/internal/source"
+	"github.com/tfrec/tfrec/shard/internal/transfer"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -20,7 +21,7 @@ func (r *reshaping) finish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if r.in.Remapped {
+	if r.In.Remapped {
 		r.report.LabelsRemapped = true
 		names := len(described.Labels)
 		if described.LabelMap && slices.Contains(described.Labels, "") {
@@ -31,27 +32,27 @@ func (r *reshaping) finish(ctx context.Context) error {
 	if err := r.nameDescribing(described); err != nil {
 		return err
 	}
-	for first := 0; first < len(r.targets); {
+	for first := 0; first < len(r.Targets); {
 		behind := first + 1
-		for behind < len(r.targets) && r.targets[behind].sub == r.targets[first].sub {
+		for behind < len(r.Targets) && r.Targets[behind].Sub == r.Targets[first].Sub {
 			behind++
 		}
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)
 		}
-		if err := r.finishSet(*described, r.targets[first:behind], behind == len(r.targets)); err != nil {
+		if err := r.finishSet(*described, r.Targets[first:behind], behind == len(r.Targets)); err != nil {
 			return err
 		}
 		first = behind
 	}
-	return setdir.Forget(r.dir)
+	return setdir.Forget(r.Dir)
 }
 
 // finishSet writes the metadata of one set. last is true for the last set.
-func (r *reshaping) finishSet(m manifest.Manifest, targets []target, last bool) error {
+func (r *reshaping) finishSet(m manifest.Manifest, targets []transfer.Target, last bool) error {
 	all := newListHash("tfrec.set")
 	for _, t := range targets {
-		split := manifest.Split{Name: t.split, Shards: t.infos}
+		split := manifest.Split{Name: t.Split, Shards: t.Infos}
 		for i := range split.Shards {
 			info := &split.Shards[i]
 			if manifest.LabelKeys(m.Features) == nil {
@@ -67,8 +68,8 @@ func (r *reshaping) finishSet(m manifest.Manifest, targets []target, last bool) 
 			continue
 		}
 		m.Splits = append(m.Splits, split)
-		sum := r.report.Splits[t.split]
-		r.report.Splits[t.split] = shard.SplitSummary{Records: sum.Records + split.Records, Shards: sum.Shards + len(split.Shards)}
+		sum := r.report.Splits[t.Split]
+		r.report.Splits[t.Split] = shard.SplitSummary{Records: sum.Records + split.Records, Shards: sum.Shards + len(split.Shards)}
 		r.report.Records += split.Records
 	}
 	if len(m.Splits) == 0 {
@@ -78,8 +79,8 @@ func (r *reshaping) finishSet(m manifest.Manifest, targets []target, last bool) 
 		return nil
 	}
 	m.Fingerprint = all.String()
-	dir := targets[0].dir
-	if group, ok := strings.CutSuffix(targets[0].sub, "/"); ok {
+	dir := targets[0].Dir
+	if group, ok := strings.CutSuffix(targets[0].Sub, "/"); ok {
 		if r.report.Groups == nil {
 			r.report.Groups = map[string]int64{}
 		}
@@ -90,7 +91,7 @@ func (r *reshaping) finishSet(m manifest.Manifest, targets []target, last bool) 
 	if err := dir.SyncNames(); err != nil {
 		return err
 	}
-	if err := r.record(&m, targets[0].sub, dir); err != nil {
+	if err := r.record(&m, targets[0].Sub, dir); err != nil {
 		return err
 	}
 	if last {
@@ -101,7 +102,7 @@ func (r *reshaping) finishSet(m manifest.Manifest, targets []target, last bool) 
 	if err := dir.PutSet(&m); err != nil {
 		return err
 	}
-	if dir != r.dir {
+	if dir != r.Dir {
 		return setdir.ForgetSub(dir)
 	}
 	return nil
@@ -109,9 +110,9 @@ func (r *reshaping) finishSet(m manifest.Manifest, targets []target, last bool) 
 
 // describe returns the manifest's description of the records.
 func (r *reshaping) describe() (*manifest.Manifest, error) {
-	m := r.in.Described
-	if !r.in.Known {
-		total := r.scans.Total()
+	m := r.In.Described
+	if !r.In.Known {
+		total := r.Scans.Total()
 		for _, sentence := range total.Notes() {
 			r.note("%s", sentence)
 		}
@@ -121,7 +122,7 @@ func (r *reshaping) describe() (*manifest.Manifest, error) {
 			r.note("not all records are tf.train.Examples: the manifest describes no features")
 		} else {
 			for i, f := range features {
-				if f.Key == r.in.BareLabel && f.Kind == "int64" && (f.Class == manifest.ClassScalar || m.LabelMap) {
+				if f.Key == r.In.BareLabel && f.Kind == "int64" && (f.Class == manifest.ClassScalar || m.LabelMap) {
 					features[i].Class = manifest.ClassLabel
 				}
 			}
@@ -138,8 +139,8 @@ func (r *reshaping) describe() (*manifest.Manifest, error) {
 		}
 	}
 	m.Format, m.Version, m.Tool = manifest.Format, manifest.Version, build.Tool
-	m.Name, m.Options, m.Seed = r.name, r.options, r.o.Seed
-	m.Compression = r.compression.String()
+	m.Name, m.Options, m.Seed = r.Name, r.options, r.o.Seed
+	m.Compression = r.Compression.String()
 	if m.Features == nil {
 		m.Features = []manifest.Feature{}
 	}

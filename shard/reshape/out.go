@@ -56,28 +56,28 @@ const undoPatience = 30 * time.Second
 // state: an abandoned request may still be executed and leave a file that the next run has to know
 // about. Requests end with the run's context, so undo uses a fresh one if that is done.
 func (r *reshaping) undo(ctx context.Context) error {
-	if !r.dir.Remote() {
-		return setdir.Discard(r.dir, r.files)
+	if !r.Dir.Remote() {
+		return setdir.Discard(r.Dir, r.files)
 	}
 	files := append(slices.Clone(r.files), shard.StateDir+"/"+setdir.FinishedFile)
 	if ctx.Err() == nil {
-		return errors.Join(r.dir.Remove(files...), r.dir.Sweep())
+		return errors.Join(r.Dir.Remove(files...), r.Dir.Sweep())
 	}
 	ctx, cancel := storage.Cleanup(ctx, undoPatience)
 	defer cancel()
 	err := r.undoAgain(ctx, files)
 	if err != nil && ctx.Err() != nil {
-		err = fmt.Errorf("%s may still contain what the run wrote: the next run of the same verb removes it", r.dir.Path())
+		err = fmt.Errorf("%s may still contain what the run wrote: the next run of the same verb removes it", r.Dir.Path())
 	}
 	return err
 }
 
 // undoAgain removes files after the context that the directory was opened with has ended.
 func (r *reshaping) undoAgain(ctx context.Context, files []string) error {
-	if err := r.dir.Close(); err != nil {
+	if err := r.Dir.Close(); err != nil {
 		return err
 	}
-	dir, err := setdir.Open(ctx, r.dir.Path(), setdir.Options{})
+	dir, err := setdir.Open(ctx, r.Dir.Path(), setdir.Options{})
 	if err != nil {
 		return err
 	}

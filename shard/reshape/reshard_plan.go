@@ -19,6 +19,7 @@ import (
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/internal/assign"
 	"github.com/tfrec/tfrec/shard/internal/source"
+	"github.com/tfrec/tfrec/shard/internal/transfer"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -248,14 +249,14 @@ func (p *ReshardPlan) find(shard int) (split int, index int64) {
 
 // transfer returns the transfer of one part or shard of the plan. The infos of its targets are not
 // shared.
-func (p *ReshardPlan) transfer(dir *setdir.Dir) *transfer {
-	t := &transfer{dir: dir, name: p.planned.Name, compression: p.planned.Compression, label: p.planned.Label}
-	t.in = &source.Inputs{
+func (p *ReshardPlan) transfer(dir *setdir.Dir) *transfer.Transfer {
+	t := &transfer.Transfer{Dir: dir, Name: p.planned.Name, Compression: p.planned.Compression, Label: p.planned.Label}
+	t.In = &source.Inputs{
 		Options: source.Options{Workers: 1, Memory: p.memory, MaxRecord: p.planned.MaxRecord},
 		Files:   p.files, Splits: p.splits, Known: p.planned.Known, Described: manifest.Manifest{Labels: p.planned.Labels},
 	}
 	for i, split := range p.splits {
-		t.targets = append(t.targets, target{dir: dir, split: split, Layout: p.layout[i], infos: make([]manifest.Shard, p.layout[i].Shards)})
+		t.Targets = append(t.Targets, transfer.Target{Dir: dir, Split: split, Layout: p.layout[i], Infos: make([]manifest.Shard, p.layout[i].Shards)})
 	}
 	return t
 }
@@ -266,18 +267,18 @@ const defaultPart int64 = 256 << 20
 // planned divides a surveyed run into parts.
 func planned(ctx context.Context, r *reshaping, shuffle bool) (*plannedReshard, error) {
 	p := &plannedReshard{
-		Tool: build.Tool, Request: r.request, Name: r.name, Compression: r.compression, Shuffle: shuffle,
-		Seed: r.o.Seed, MaxRecord: r.in.MaxRecord, Known: r.in.Known, Label: r.label,
+		Tool: build.Tool, Request: r.request, Name: r.Name, Compression: r.Compression, Shuffle: shuffle,
+		Seed: r.o.Seed, MaxRecord: r.In.MaxRecord, Known: r.In.Known, Label: r.Label,
 	}
-	for _, name := range r.in.Described.Labels {
+	for _, name := range r.In.Described.Labels {
 		p.Labels = append(p.Labels, jsontext.Readable(name))
 	}
-	for _, t := range r.targets {
-		p.Splits = append(p.Splits, plannedSplit{t.split, t.Records, t.Shards, t.Each})
+	for _, t := range r.Targets {
+		p.Splits = append(p.Splits, plannedSplit{t.Split, t.Records, t.Shards, t.Each})
 	}
 	var remaps []*source.Remap
-	numbers := make([]int64, len(r.in.Splits))
-	for i, f := range r.in.Files {
+	numbers := make([]int64, len(r.In.Splits))
+	for i, f := range r.In.Files {
 		file := plannedFile{
 			Path: setdir.InputKey(f.Path), Split: f.SplitIndex, Compression: f.Compression, Records: f.Records,
 			Counted: f.Info != nil && f.Info.Records == f.Records,
@@ -290,7 +291,7 @@ func planned(ctx context.Context, r *reshaping, shuffle bool) (*plannedReshard, 
 			file.Remap = 1 + slices.Index(remaps, m)
 		}
 		p.Files = append(p.Files, file)
-		marks, err := cutAt(ctx, f, cmp.Or(r.o.partSize, defaultPart), r.in.MaxRecord)
+		marks, err := cutAt(ctx, f, cmp.Or(r.o.partSize, defaultPart), r.In.MaxRecord)
 		if err != nil {
 			return nil, err
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/internal/assign"
 	"github.com/tfrec/tfrec/shard/internal/source"
+	"github.com/tfrec/tfrec/shard/internal/transfer"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -66,11 +67,11 @@ func (p *ReshardPlan) readPart(ctx context.Context, part int, d *partitioner) er
 		return err
 	}
 	t := p.transfer(nil)
-	t.in.Known, t.label = true, "" // features and labels are Write's concern
+	t.In.Known, t.Label = true, "" // features and labels are Write's concern
 	if d.order, err = p.order(ctx, t); err != nil {
 		return err
 	}
-	s := t.in.Stream()
+	s := t.In.Stream()
 	defer s.Close()
 	behind := in.First + in.Records
 	give := func(b *source.Block) error {
@@ -78,7 +79,7 @@ func (p *ReshardPlan) readPart(ctx context.Context, part int, d *partitioner) er
 		if b.First+int64(len(b.Sizes)) > behind {
 			return nil // beyond the expected records; counted for the error below
 		}
-		if err := t.work(ctx, b); err != nil {
+		if err := t.Work(ctx, b); err != nil {
 			return err
 		}
 		return d.block(b, f.SplitIndex, in.Number-in.First+b.First)
@@ -87,7 +88,7 @@ func (p *ReshardPlan) readPart(ctx context.Context, part int, d *partitioner) er
 	if f.Compression == tfrecord.CompressionNone {
 		records, err = s.Plain(ctx, source.Stretch{File: f, First: in.First, From: in.From, To: in.To}, file, give)
 	} else {
-		o := tfrecord.ReaderOptions{Name: f.Path, MaxRecord: t.in.MaxRecord, Compression: f.Compression}
+		o := tfrecord.ReaderOptions{Name: f.Path, MaxRecord: t.In.MaxRecord, Compression: f.Compression}
 		records, err = s.Compressed(ctx, f, tfrecord.NewReader(file, o), give)
 	}
 	switch {
@@ -126,12 +127,12 @@ func changedInput(path string) error {
 }
 
 // order returns the order of the records in each split.
-func (p *ReshardPlan) order(ctx context.Context, t *transfer) (assign.Ordering, error) {
+func (p *ReshardPlan) order(ctx context.Context, t *transfer.Transfer) (assign.Ordering, error) {
 	if !p.planned.Shuffle {
 		return assign.Unchanged{}, nil
 	}
 	s := &assign.Shuffled{Seed: p.planned.Seed}
-	return s, s.Begin(ctx, t.assignment(), 0)
+	return s, s.Begin(ctx, t.Assignment(), 0)
 }
 
 // partitioner groups records by the shards that they belong to. A batch is the number of its

@@ -63,11 +63,11 @@ func planRun(ctx context.Context, in []string, out string, o *Options, v *verb, 
 // prepare makes the plan and stores it in the directory.
 func (run *ReshardRun) prepare(ctx context.Context, out string, shuffle bool) error {
 	r := run.r
-	r.dir = setdir.View(ctx, out) // until its purpose is known
+	r.Dir = setdir.View(ctx, out) // until its purpose is known
 	if err := r.survey(ctx); err != nil {
 		return err
 	}
-	r.prepare()
+	r.Prepare()
 	parts, err := planned(ctx, r, shuffle)
 	if err != nil {
 		return err
@@ -97,7 +97,7 @@ func (run *ReshardRun) prepare(ctx context.Context, out string, shuffle bool) er
 		return err
 	}
 	run.use(dir)
-	run.plan = &ReshardPlan{out: out, id: r.planID, memory: r.in.Memory, planned: *parts}
+	run.plan = &ReshardPlan{out: out, id: r.planID, memory: r.In.Memory, planned: *parts}
 	here, err := os.Getwd()
 	if err == nil {
 		err = run.plan.complete(here)
@@ -122,9 +122,9 @@ func (run *ReshardRun) prepare(ctx context.Context, out string, shuffle bool) er
 
 // use sets the directory that the run writes to.
 func (run *ReshardRun) use(dir *setdir.Dir) {
-	run.r.dir = dir
-	for i := range run.r.targets {
-		run.r.targets[i].dir = dir
+	run.r.Dir = dir
+	for i := range run.r.Targets {
+		run.r.Targets[i].Dir = dir
 	}
 }
 
@@ -135,7 +135,7 @@ func (run *ReshardRun) leave(ctx context.Context, plan json.RawMessage, here str
 		Format: reshardFormat, Version: reshardVersion, ID: run.plan.id, Directory: setdir.InputKey(here), Memory: run.plan.memory,
 		Kept: []int{}, Plan: plan,
 	}
-	all, err := run.plan.allDone(ctx, run.r.dir)
+	all, err := run.plan.allDone(ctx, run.r.Dir)
 	if err != nil {
 		return err
 	}
@@ -148,10 +148,10 @@ func (run *ReshardRun) leave(ctx context.Context, plan json.RawMessage, here str
 	if err := run.r.announce(); err != nil {
 		return err
 	}
-	if err := run.r.dir.Remove(setdir.ReshardFailureFile); err != nil {
+	if err := run.r.Dir.Remove(setdir.ReshardFailureFile); err != nil {
 		return err
 	}
-	return run.r.dir.PutStateFile(setdir.ReshardPlanFile, &stored)
+	return run.r.Dir.PutStateFile(setdir.ReshardPlanFile, &stored)
 }
 
 // Plan returns the plan, or nil if the set is up to date and only Finish remains to be called.
@@ -184,7 +184,7 @@ func (run *ReshardRun) finish(ctx context.Context) error {
 	if err := run.takeBack(ctx); err != nil {
 		return err
 	}
-	all, err := p.allDone(ctx, r.dir)
+	all, err := p.allDone(ctx, r.Dir)
 	if err != nil {
 		return err
 	}
@@ -197,15 +197,15 @@ func (run *ReshardRun) finish(ctx context.Context) error {
 			continue
 		}
 		split, index := p.find(number)
-		r.targets[split].infos[index] = done.Shard
-		if r.in.Known {
+		r.Targets[split].Infos[index] = done.Shard
+		if r.In.Known {
 			continue
 		}
 		seen := new(features.Scan)
 		if err := json.Unmarshal(done.Seen, seen); err != nil {
 			return fmt.Errorf("%s: its recorded state: %w", done.File, err)
 		}
-		r.scans.All = append(r.scans.All, seen)
+		r.Scans.All = append(r.Scans.All, seen)
 	}
 	if missing > 0 {
 		return fmt.Errorf("%s: %d of %s missing, the first of them %s: run the same again to make them", p.out, missing, plural.Of(p.Shards(), "shard"), first)
@@ -216,7 +216,7 @@ func (run *ReshardRun) finish(ctx context.Context) error {
 	if run.outer == nil {
 		return nil
 	}
-	err = r.dir.Close()
+	err = r.Dir.Close()
 	run.held = nil
 	if err != nil {
 		return err
@@ -241,7 +241,7 @@ func (run *ReshardRun) takeBack(ctx context.Context) error {
 	dir.Inherit(run.first)
 	run.held = dir
 	run.use(dir)
-	begun, err := run.r.dir.Run()
+	begun, err := run.r.Dir.Run()
 	if err == nil && (begun == nil || begun.Plan != run.plan.id) {
 		err = errOtherPlan(run.plan.out)
 	}
@@ -266,7 +266,7 @@ func (run *ReshardRun) Abandon(ctx context.Context, err error) error {
 	if busy := run.takeBack(ctx); busy != nil {
 		return errors.Join(err, busy)
 	}
-	p, dir := run.plan, run.r.dir
+	p, dir := run.plan, run.r.Dir
 	if failure := p.failure(dir); failure != nil {
 		err = failure
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/internal/source"
+	"github.com/tfrec/tfrec/shard/internal/transfer"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -49,7 +50,7 @@ func (p *ReshardPlan) writeShard(ctx context.Context, shard int, batches iter.Se
 		return keptShard(done), nil
 	}
 	g := p.newCollector(dir, shard)
-	defer g.close()
+	defer g.Close()
 	for batch, err := range batches {
 		if err == nil {
 			err = context.Cause(ctx)
@@ -135,9 +136,9 @@ func keptShard(done *setdir.Done) ReshardCounts {
 
 // collector collects the records of a shard from batches.
 type collector struct {
-	*oneShard
+	*transfer.OneShard
 	plan          *ReshardPlan
-	run           *transfer
+	run           *transfer.Transfer
 	file          string
 	source        *source.Input // reported as the origin of the records
 	start, behind int64         // of the shard's records, in their split
@@ -149,7 +150,7 @@ func (p *ReshardPlan) newCollector(dir *setdir.Dir, number int) *collector {
 	split, index := p.find(number)
 	t, layout := p.transfer(dir), p.layout[split]
 	g := &collector{
-		oneShard: t.newOneShard(split, index), plan: p, run: t, file: p.ShardFile(number),
+		OneShard: t.NewOneShard(split, index), plan: p, run: t, file: p.ShardFile(number),
 		start: layout.Start(index), behind: layout.Start(index + 1),
 	}
 	g.source = &source.Input{Counted: recordcount.Counted{Source: shard.Source{Path: g.file}}, SplitIndex: split}
@@ -179,7 +180,7 @@ func (g *collector) addBatch(ctx context.Context, batch []byte) error {
 		b.Places[i], b.Data = int64(place), b.Data[size:]
 	}
 	g.records += int64(n)
-	framing := tfrecord.Framing{MaxRecord: g.run.in.MaxRecord}
+	framing := tfrecord.Framing{MaxRecord: g.run.In.MaxRecord}
 	at := 0
 	for i := range b.Sizes {
 		frame, v := framing.Check(b.Data[at:])
@@ -192,7 +193,7 @@ func (g *collector) addBatch(ctx context.Context, batch []byte) error {
 	if at < len(b.Data) {
 		return g.strange("it has data after its records")
 	}
-	return g.add(ctx, b)
+	return g.Add(ctx, b)
 }
 
 func (g *collector) strange(what string) error {
@@ -201,20 +202,20 @@ func (g *collector) strange(what string) error {
 
 // finish writes the shard and records that it is finished.
 func (g *collector) finish(ctx context.Context) (*setdir.Done, error) {
-	info, err := g.write(ctx)
+	info, err := g.Write(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := g.run.dir.SyncNames(); err != nil {
+	if err := g.run.Dir.SyncNames(); err != nil {
 		return nil, err
 	}
 	done := &setdir.Done{Shard: info, Plan: g.plan.id, Samples: g.records}
-	if !g.run.in.Known {
-		seen, err := json.Marshal(g.run.scans.Total())
+	if !g.run.In.Known {
+		seen, err := json.Marshal(g.run.Scans.Total())
 		if err != nil {
 			return nil, err
 		}
 		done.Seen = seen
 	}
-	return done, g.run.dir.PutDone(done)
+	return done, g.run.Dir.PutDone(done)
 }

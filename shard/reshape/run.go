@@ -17,6 +17,7 @@ import (
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/internal/assign"
 	"github.com/tfrec/tfrec/shard/internal/source"
+	"github.com/tfrec/tfrec/shard/internal/transfer"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -39,12 +40,12 @@ func reshape(ctx context.Context, in []string, out string, o *Options, v *verb) 
 		r.report.Seconds = time.Since(began).Seconds()
 		return &r.report, nil
 	case r.old != nil:
-		return replaceSet(ctx, in, out, r.name, r.old, o, v)
+		return replaceSet(ctx, in, out, r.Name, r.old, o, v)
 	}
-	if r.dir, err = setdir.OpenOut(ctx, out, v.name, "", setdir.Options{}); err != nil {
+	if r.Dir, err = setdir.OpenOut(ctx, out, v.name, "", setdir.Options{}); err != nil {
 		return nil, err
 	}
-	defer r.dir.Close()
+	defer r.Dir.Close()
 	if err := r.run(ctx); err != nil {
 		return nil, errors.Join(err, r.undo(ctx))
 	}
@@ -73,13 +74,13 @@ func openReshaping(ctx context.Context, in []string, out string, o *Options, v *
 		return nil, err
 	}
 	r := &reshaping{
-		transfer: transfer{in: inputs, compression: o.compression(), maxOpen: o.maxOpen},
+		Transfer: transfer.Transfer{In: inputs, Compression: o.compression(), MaxOpen: o.maxOpen},
 		o:        o, verb: v, report: Report{Status: "written", Splits: map[string]shard.SplitSummary{}},
 	}
-	if r.name, err = o.datasetName(inputs, out); err != nil {
+	if r.Name, err = o.datasetName(inputs, out); err != nil {
 		return nil, err
 	}
-	if r.request, err = newRequest(ctx, inputs, o, v, r.name); err != nil {
+	if r.request, err = newRequest(ctx, inputs, o, v, r.Name); err != nil {
 		return nil, err
 	}
 	change, err := setdir.Settle(ctx, storage.Parse(out))
@@ -102,7 +103,7 @@ func openReshaping(ctx context.Context, in []string, out string, o *Options, v *
 
 // reshaping is one run of a verb.
 type reshaping struct {
-	transfer
+	transfer.Transfer
 	o       *Options
 	verb    *verb
 	request request
@@ -124,8 +125,8 @@ func (r *reshaping) note(format string, args ...any) {
 
 func (r *reshaping) run(ctx context.Context) error {
 	defer func() {
-		if r.log != nil {
-			r.log.Close()
+		if r.Log != nil {
+			r.Log.Close()
 		}
 	}()
 	if err := r.survey(ctx); err != nil {
@@ -134,10 +135,10 @@ func (r *reshaping) run(ctx context.Context) error {
 	if err := r.announce(); err != nil {
 		return err
 	}
-	if err := r.transfer.write(ctx); err != nil {
+	if err := r.Transfer.Write(ctx); err != nil {
 		return err
 	}
-	if err := r.in.CheckUnchanged(ctx); err != nil {
+	if err := r.In.CheckUnchanged(ctx); err != nil {
 		return err
 	}
 	return r.finish(ctx)
@@ -145,30 +146,30 @@ func (r *reshaping) run(ctx context.Context) error {
 
 // survey counts the records, checks them against the manifests and plans the shards.
 func (r *reshaping) survey(ctx context.Context) error {
-	if err := r.in.Count(ctx); err != nil {
+	if err := r.In.Count(ctx); err != nil {
 		return err
 	}
-	if err := r.in.HoldToManifests(ctx, r.note); err != nil {
+	if err := r.In.HoldToManifests(ctx, r.note); err != nil {
 		return err
 	}
-	r.report.RecordsIn = r.in.Records()
+	r.report.RecordsIn = r.In.Records()
 	if r.report.RecordsIn == 0 {
 		return fmt.Errorf("%w: the inputs hold no records", shard.ErrNoRecords)
 	}
-	if err := r.in.CheckSchemas(ctx, r.o.Union, r.note); err != nil {
+	if err := r.In.CheckSchemas(ctx, r.o.Union, r.note); err != nil {
 		return err
 	}
 	if r.verb.prepare != nil {
-		if err := r.verb.prepare(ctx, r.in, r.dir); err != nil {
+		if err := r.verb.prepare(ctx, r.In, r.Dir); err != nil {
 			return err
 		}
 	}
 	if r.verb.advice != nil {
-		if sentence := r.verb.advice(r.in); sentence != "" {
+		if sentence := r.verb.advice(r.In); sentence != "" {
 			r.note("%s", sentence)
 		}
 	}
-	r.order, r.rewrite = r.verb.order, r.verb.rewrite // which prepare may have changed
+	r.Order, r.Rewrite = r.verb.order, r.verb.rewrite // which prepare may have changed
 	return r.plan(ctx)
 }
 
@@ -176,7 +177,7 @@ func (r *reshaping) survey(ctx context.Context) error {
 func (r *reshaping) plan(ctx context.Context) error {
 	splits := r.verb.splits
 	if splits == nil {
-		splits = r.in.Splits
+		splits = r.In.Splits
 	}
 	if err := shares.CheckShardsOf(splits, r.o.SplitShards); err != nil {
 		return source.OptionError(optname.OptionsSplitShards, "%v", err)
@@ -186,37 +187,37 @@ func (r *reshaping) plan(ctx context.Context) error {
 		groups = []string{""}
 	}
 	for _, sub := range groups {
-		dir := r.dir
+		dir := r.Dir
 		if sub != "" {
-			dir, sub = r.dir.Sub(sub), sub+"/"
+			dir, sub = r.Dir.Sub(sub), sub+"/"
 		}
 		for _, split := range splits {
-			r.targets = append(r.targets, target{dir: dir, sub: sub, split: split})
+			r.Targets = append(r.Targets, transfer.Target{Dir: dir, Sub: sub, Split: split})
 		}
 	}
-	records, bytes := r.in.BySplit, make([]int64, len(r.targets))
+	records, bytes := r.In.BySplit, make([]int64, len(r.Targets))
 	if r.verb.chooser != nil {
 		var err error
-		if r.log, records, bytes, err = assign.Choose(ctx, r.in, r.verb.chooser, len(r.targets), r.dir); err != nil {
+		if r.Log, records, bytes, err = assign.Choose(ctx, r.In, r.verb.chooser, len(r.Targets), r.Dir); err != nil {
 			return err
 		}
 	} else {
-		for _, f := range r.in.Files {
+		for _, f := range r.In.Files {
 			bytes[f.SplitIndex] += f.Size
 		}
 	}
 	var total int64
-	for i := range r.targets {
-		t := &r.targets[i]
+	for i := range r.Targets {
+		t := &r.Targets[i]
 		total += records[i]
 		if records[i] == 0 {
-			if t.sub == "" {
-				r.note("split %s would be empty: it is left out", t.split)
+			if t.Sub == "" {
+				r.note("split %s would be empty: it is left out", t.Split)
 			}
 			continue
 		}
 		var err error
-		if t.Layout, err = r.o.cut(t.split, records[i], bytes[i]); err != nil {
+		if t.Layout, err = r.o.cut(t.Split, records[i], bytes[i]); err != nil {
 			return err
 		}
 	}
@@ -228,16 +229,16 @@ func (r *reshaping) plan(ctx context.Context) error {
 
 // nameFiles lists all files that the run may write.
 func (r *reshaping) nameFiles() error {
-	plain := r.compression == tfrecord.CompressionNone
+	plain := r.Compression == tfrecord.CompressionNone
 	subs := map[string]bool{}
-	for i := range r.targets {
-		t := &r.targets[i]
-		subs[t.sub] = true
+	for i := range r.Targets {
+		t := &r.Targets[i]
+		subs[t.Sub] = true
 		for n := range t.Shards {
-			file := t.shardName(r.name, n)
-			r.files = append(r.files, t.sub+file)
+			file := t.ShardName(r.Name, n)
+			r.files = append(r.files, t.Sub+file)
 			if plain {
-				r.files = append(r.files, t.sub+filepath.ToSlash(manifest.IndexPath(file)))
+				r.files = append(r.files, t.Sub+filepath.ToSlash(manifest.IndexPath(file)))
 			}
 		}
 	}
@@ -255,8 +256,8 @@ func (r *reshaping) nameFiles() error {
 
 // nameDescribing adds the metadata files, which depend on the features, to the list of files.
 func (r *reshaping) nameDescribing(m *manifest.Manifest) error {
-	for i := range r.targets {
-		if sub := r.targets[i].sub; i == 0 || sub != r.targets[i-1].sub {
+	for i := range r.Targets {
+		if sub := r.Targets[i].Sub; i == 0 || sub != r.Targets[i-1].Sub {
 			for _, file := range m.MetadataFiles() {
 				r.files = append(r.files, sub+file)
 			}
@@ -280,5 +281,5 @@ func (r *reshaping) announce() error {
 }
 
 func (r *reshaping) putRun() error {
-	return r.dir.PutRun(&setdir.Run{Name: r.name, Options: r.options, Files: r.files, Plan: r.planID, Args: r.o.Args})
+	return r.Dir.PutRun(&setdir.Run{Name: r.Name, Options: r.options, Files: r.files, Plan: r.planID, Args: r.o.Args})
 }

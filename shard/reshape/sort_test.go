@@ -17,6 +17,7 @@ import (
 	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/internal/source"
+	"github.com/tfrec/tfrec/shard/internal/transfer"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -88,7 +89,7 @@ func TestSortFetchesLargeRecords(t *testing.T) {
 				keys = append(keys, key)
 				want[split] = append(want[split], id)
 				b.Int64("id", id)
-				b.Bytes("noise", make([]byte, leastFetched+rng.IntN(leastFetched)))
+				b.Bytes("noise", make([]byte, transfer.LeastFetched+rng.IntN(transfer.LeastFetched)))
 			})
 		}
 	}
@@ -118,7 +119,7 @@ func TestSortFails(t *testing.T) {
 			b.Bytes("noise", make([]byte, size))
 		})
 	}
-	small, large := file("small.tfrecord", 8000, 500), file("large.tfrecord", 70, leastFetched)
+	small, large := file("small.tfrecord", 8000, 500), file("large.tfrecord", 70, transfer.LeastFetched)
 	broken := errors.New("broken")
 	for _, workers := range []int{1, 2, 8} {
 		for _, shards := range []int{1, 7, 60} {
@@ -166,7 +167,7 @@ func TestSortsOfOddRecords(t *testing.T) {
 		in, out := filepath.Join(t.TempDir(), "in"), filepath.Join(t.TempDir(), "out")
 		files, records, size := 1+rng.IntN(3), rng.IntN(1500), 1+rng.IntN(1000)
 		if rng.IntN(3) == 0 {
-			records, size = records/15, 6*leastFetched
+			records, size = records/15, 6*transfer.LeastFetched
 		}
 		settest.WriteSet(t, in, files, func(yield func([]byte)) {
 			for range records {

@@ -18,6 +18,7 @@ import (
 	"github.com/tfrec/tfrec/internal/store/storage/storagetest"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/internal/transfer"
 	"github.com/tfrec/tfrec/shard/repair"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -259,7 +260,7 @@ func TestNewOrderOfAStoreStreams(t *testing.T) {
 	in := madeSet(t, records, 2, nil, func(i int, b *tfrecord.Builder) {
 		settest.Numbers(i, b)
 		b.Int64("key", int64(i*7%20))
-		b.Bytes("blob", bytes.Repeat([]byte{byte(i)}, leastFetched))
+		b.Bytes("blob", bytes.Repeat([]byte{byte(i)}, transfer.LeastFetched))
 	})
 	store, url := settest.StoreOf(t)
 	for name, data := range setHere(t, in) {

@@ -8,6 +8,7 @@ import (
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard/internal/assign"
 	"github.com/tfrec/tfrec/shard/internal/source"
+	"github.com/tfrec/tfrec/shard/internal/transfer"
 )
 
 // verb defines one way of reshaping. The zero verb with a name copies all records in order.
@@ -28,7 +29,7 @@ type verb struct {
 	// separate target: target = group*splits + split.
 	groups []string
 	// rewrite changes the records that are kept; nil leaves them unchanged.
-	rewrite rewriter
+	rewrite transfer.Rewriter
 	// prepare is called once the inputs have been found and counted and dir, the output directory,
 	// is locked and empty, before the records are read. It may change the verb. It may be nil.
 	prepare func(ctx context.Context, in *source.Inputs, dir *setdir.Dir) error

@@ -1,4 +1,4 @@
-package reshape
+package transfer
 
 import (
 	"bytes"

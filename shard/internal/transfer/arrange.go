@@ -1,4 +1,4 @@
-package reshape
+package transfer
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 // enough to sort in memory, and then writes the buckets in order. What does not fit in memory is
 // spilled to a file.
 type arrangement struct {
-	*transfer
+	*Transfer
 	order  assign.Ordering
 	cuts   []assign.CutPoint // nil for an order by record number
 	places *placing          // for an order by key: once the buckets are filled
@@ -25,12 +25,12 @@ type arrangement struct {
 }
 
 // newArrangement returns an arrangement without buckets.
-func (t *transfer) newArrangement(order assign.Ordering) *arrangement {
-	a := &arrangement{transfer: t, order: order, base: make([]int64, len(t.targets)+1)}
+func (t *Transfer) newArrangement(order assign.Ordering) *arrangement {
+	a := &arrangement{Transfer: t, order: order, base: make([]int64, len(t.Targets)+1)}
 	if order == nil {
 		a.order = assign.Unchanged{}
 	}
-	for i, target := range t.targets {
+	for i, target := range t.Targets {
 		a.base[i+1] = a.base[i] + target.Records
 	}
 	return a
@@ -44,20 +44,20 @@ const leastBucket = 64 << 10
 const cachedBucket = 1 << 20
 
 // arrange writes the shards with their records in a new order.
-func (t *transfer) arrange(ctx context.Context) error {
-	a := t.newArrangement(t.order)
+func (t *Transfer) arrange(ctx context.Context) error {
+	a := t.newArrangement(t.Order)
 	// Three eighths of the memory are for filling the buckets, half is for buckets that are being
 	// written, each of about a thirty-second. The remainder is for everything else and for garbage
 	// collector slack.
-	memory := t.in.Memory
+	memory := t.In.Memory
 	held := memory * 3 / 8
-	size := t.in.Unpacked()
+	size := t.In.Unpacked()
 	bucket := max(memory/32, leastBucket)
-	a.number = int(min((size+bucket-1)/bucket+1, memory/4/spill.LeastBlock, a.base[len(t.targets)]))
-	if s, ok := a.order.(*assign.Sorted); ok && a.fetchable(size, 2) && !a.in.Remapped {
+	a.number = int(min((size+bucket-1)/bucket+1, memory/4/spill.LeastBlock, a.base[len(t.Targets)]))
+	if s, ok := a.order.(*assign.Sorted); ok && a.fetchable(size, 2) && !a.In.Remapped {
 		return a.fetchSorted(ctx, s)
 	}
-	if err := a.order.Begin(ctx, t.assignment(), a.number); err != nil {
+	if err := a.order.Begin(ctx, t.Assignment(), a.number); err != nil {
 		return err
 	}
 	if a.cuts = a.order.Cuts(); a.cuts != nil {
@@ -67,12 +67,12 @@ func (t *transfer) arrange(ctx context.Context) error {
 			return a.fetch(ctx, s.Find)
 		}
 		// More buckets cost nothing while their blocks have the full size.
-		a.number = int(max(int64(a.number), min(size/cachedBucket, held/4/spill.MaxBlock, a.base[len(t.targets)])))
+		a.number = int(max(int64(a.number), min(size/cachedBucket, held/4/spill.MaxBlock, a.base[len(t.Targets)])))
 		a.places = a.newPlacing()
 		a.number = a.places.buckets()
 	}
 	a.spill = spill.New(a.number, a.number, held, func() (spill.File, error) {
-		f, err := t.dir.TempFile("order")
+		f, err := t.Dir.TempFile("order")
 		return osfile.NewFile(ctx, f), err
 	})
 	defer a.spill.Close()
@@ -90,11 +90,11 @@ func (t *transfer) arrange(ctx context.Context) error {
 
 // fill distributes all records to the buckets.
 func (a *arrangement) fill(ctx context.Context) error {
-	workers := a.in.Workers
-	s := a.in.Stream()
+	workers := a.In.Workers
+	s := a.In.Stream()
 	defer s.Close()
-	a.in.Plan()
-	seen := make([]int64, len(a.targets)) // records of each target so far
+	a.In.Plan()
+	seen := make([]int64, len(a.Targets)) // records of each target so far
 	number := func(b *source.Block) {
 		for i := range b.Sizes {
 			t := b.Target(i)
@@ -108,16 +108,16 @@ func (a *arrangement) fill(ctx context.Context) error {
 	}
 	return par.Map(ctx, workers, 2*workers+2,
 		func(ctx context.Context, give func(*source.Block) error) error {
-			return a.log.Deal(ctx, s, number, give)
+			return a.Log.Deal(ctx, s, number, give)
 		},
 		func(ctx context.Context, b *source.Block) error {
-			if err := a.work(ctx, b); err != nil {
+			if err := a.Work(ctx, b); err != nil {
 				return err
 			}
 			return a.spread(ctx, b)
 		},
 		func(b *source.Block) error {
-			a.in.Done(b)
+			a.In.Done(b)
 			s.Put(b)
 			return nil
 		})

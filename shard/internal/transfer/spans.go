@@ -1,4 +1,4 @@
-package reshape
+package transfer
 
 import (
 	"context"
@@ -35,32 +35,32 @@ type shardOfSpans struct {
 
 // contiguous reports whether every shard consists of consecutive records of files that support
 // random access, so that shards can be written in parallel, and there are enough shards for that.
-func (t *transfer) contiguous() bool {
-	if t.order != nil || t.log != nil {
+func (t *Transfer) contiguous() bool {
+	if t.Order != nil || t.Log != nil {
 		return false
 	}
-	for _, f := range t.in.Files {
+	for _, f := range t.In.Files {
 		if f.Compression != tfrecord.CompressionNone {
 			return false
 		}
 	}
 	var shards int64
-	for i := range t.targets {
-		shards += t.targets[i].Shards
+	for i := range t.Targets {
+		shards += t.Targets[i].Shards
 	}
-	return shards >= int64(min(t.in.Workers, 2))
+	return shards >= int64(min(t.In.Workers, 2))
 }
 
 // copySpans writes the shards, one per worker in parallel: each is read, checked, hashed and
 // written by one goroutine, in blocks that stay in its processor's cache. In shards of a set, the
 // index has the offsets at which new shards begin. In other files, a walk over the frame headers, a
 // few shards ahead, finds them, so that its reads are still cached when the data is read again.
-func (t *transfer) copySpans(ctx context.Context) error {
-	s := t.in.Stream()
+func (t *Transfer) copySpans(ctx context.Context) error {
+	s := t.In.Stream()
 	s.Checks = true
-	t.in.Plan()
+	t.In.Plan()
 	commits := newCommits()
-	workers := t.in.Workers
+	workers := t.In.Workers
 	err := par.Map(ctx, workers, workers, t.cutSpans,
 		func(ctx context.Context, j *shardOfSpans) error { return t.copyShard(ctx, s, commits, j) },
 		func(*shardOfSpans) error { return nil })
@@ -68,7 +68,7 @@ func (t *transfer) copySpans(ctx context.Context) error {
 }
 
 // copyShard writes one shard.
-func (t *transfer) copyShard(ctx context.Context, s *source.Stream, commits *commits, j *shardOfSpans) error {
+func (t *Transfer) copyShard(ctx context.Context, s *source.Stream, commits *commits, j *shardOfSpans) error {
 	w, err := t.openShard(j.target, j.shard)
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ func (t *transfer) copyShard(ctx context.Context, s *source.Stream, commits *com
 }
 
 // copySpan writes the records of a span.
-func (t *transfer) copySpan(ctx context.Context, s *source.Stream, w *openShard, sp span) error {
+func (t *Transfer) copySpan(ctx context.Context, s *source.Stream, w *openShard, sp span) error {
 	file, err := recordscan.Open(ctx, sp.File.Path)
 	if err != nil {
 		return err
@@ -124,12 +124,12 @@ func (sp *span) misplaced() error {
 }
 
 // workInto prepares a block, writes it to a shard and returns it to the stream.
-func (t *transfer) workInto(ctx context.Context, s *source.Stream, b *source.Block, w *openShard) error {
-	if err := t.work(ctx, b); err != nil {
+func (t *Transfer) workInto(ctx context.Context, s *source.Stream, b *source.Block, w *openShard) error {
+	if err := t.Work(ctx, b); err != nil {
 		s.Put(b)
 		return err
 	}
-	t.in.Done(b)
+	t.In.Done(b)
 	if b.Large() { // a large record: nothing must be left of it when the next one is read
 		defer s.Put(b)
 		return w.add(b, 0, len(b.Sizes), b.Data)
@@ -138,16 +138,16 @@ func (t *transfer) workInto(ctx context.Context, s *source.Stream, b *source.Blo
 }
 
 // cutSpans gives the shards of all targets in order.
-func (t *transfer) cutSpans(ctx context.Context, give func(*shardOfSpans) error) error {
-	for target := range t.targets {
+func (t *Transfer) cutSpans(ctx context.Context, give func(*shardOfSpans) error) error {
+	for target := range t.Targets {
 		var files []*source.Input
-		for _, f := range t.in.Files {
+		for _, f := range t.In.Files {
 			if f.SplitIndex == target && f.Records > 0 {
 				files = append(files, f)
 			}
 		}
-		layout := t.targets[target].Layout
-		c := spanCutter{maxRecord: t.in.MaxRecord, layout: layout, files: files}
+		layout := t.Targets[target].Layout
+		c := spanCutter{maxRecord: t.In.MaxRecord, layout: layout, files: files}
 		for shard := range layout.Shards {
 			j := &shardOfSpans{target: target, shard: shard, records: layout.Start(shard+1) - layout.Start(shard)}
 			j.err = c.cut(ctx, j)

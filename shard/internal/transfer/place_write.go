@@ -1,4 +1,4 @@
-package reshape
+package transfer
 
 import (
 	"context"
@@ -49,7 +49,7 @@ const (
 // newPlacedWriter returns a writer for the lots of a, up to workers of them in parallel, as memory
 // allows.
 func (a *arrangement) newPlacedWriter(workers int) *placedWriter {
-	room := a.in.Memory / 2
+	room := a.In.Memory / 2
 	w := &placedWriter{arrangement: a, commits: newCommits(), budget: par.NewBudget(room), inUse: map[int]*usedBucket{}}
 	lots := min(workers, len(a.places.lots))
 	if a.places.shared != nil {
@@ -77,7 +77,7 @@ func (w *placedWriter) chargeOf(number int) int64 {
 
 // writePlaced writes the lots.
 func (a *arrangement) writePlaced(ctx context.Context) error {
-	w := a.newPlacedWriter(a.in.Workers)
+	w := a.newPlacedWriter(a.In.Workers)
 	err := par.Map(ctx, w.workers, w.workers,
 		func(_ context.Context, give func(*shardLot) error) error {
 			for i := range a.places.lots {
@@ -202,7 +202,7 @@ func (w *placedWriter) drop(number int, b *usedBucket) {
 		return
 	}
 	// Keep the memory for the next bucket, unless it is much larger than needed.
-	if int64(cap(b.data)) <= w.in.Memory/8 {
+	if int64(cap(b.data)) <= w.In.Memory/8 {
 		select {
 		case w.free <- b.placed:
 		default:

@@ -1,4 +1,4 @@
-package reshape
+package transfer
 
 import (
 	"context"
@@ -12,16 +12,16 @@ import (
 // openShard is a shard of a new set that is being written.
 type openShard struct {
 	*setdir.Writer
-	transfer *transfer
+	transfer *Transfer
 	target   int
 	shard    int64
 	labels   map[int64]int64 // nil when there are too many to count
 }
 
 // openShard starts a shard, which may be written in parallel with others.
-func (t *transfer) openShard(target int, number int64) (*openShard, error) {
-	to := &t.targets[target]
-	w, err := to.dir.CreatePart(to.shardName(t.name, number), setdir.WriterOptions{Compression: t.compression})
+func (t *Transfer) openShard(target int, number int64) (*openShard, error) {
+	to := &t.Targets[target]
+	w, err := to.Dir.CreatePart(to.ShardName(t.Name, number), setdir.WriterOptions{Compression: t.Compression})
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func (o *openShard) count(b *source.Block, first, behind int) {
 				o.labels[id]++
 			}
 		}
-		if len(o.labels) > len(o.transfer.in.Described.Labels)+labels.MaxIDs {
+		if len(o.labels) > len(o.transfer.In.Described.Labels)+labels.MaxIDs {
 			o.labels = nil
 		}
 	}
@@ -62,8 +62,8 @@ func (o *openShard) commit() error {
 	if err != nil {
 		return err
 	}
-	info.Labels = labels.CountsByName(o.labels, o.transfer.in.Described.Labels)
-	o.transfer.targets[o.target].infos[o.shard] = info
+	info.Labels = labels.CountsByName(o.labels, o.transfer.In.Described.Labels)
+	o.transfer.Targets[o.target].Infos[o.shard] = info
 	return nil
 }
 

@@ -1,4 +1,4 @@
-package reshape
+package transfer
 
 import (
 	"context"
@@ -29,7 +29,7 @@ type fetched struct {
 // the frame headers. numberAt returns the number in its target of the record at a position. Shards
 // are written in parallel.
 func (a *arrangement) fetch(ctx context.Context, numberAt func(target int, place int64) int64) (err error) {
-	splits := make([][]*fetched, len(a.targets))
+	splits := make([][]*fetched, len(a.Targets))
 	defer func() {
 		for _, files := range splits {
 			for _, f := range files {
@@ -37,7 +37,7 @@ func (a *arrangement) fetch(ctx context.Context, numberAt func(target int, place
 			}
 		}
 	}()
-	for _, f := range a.in.Files {
+	for _, f := range a.In.Files {
 		if f.Records == 0 {
 			continue
 		}
@@ -53,14 +53,14 @@ func (a *arrangement) fetch(ctx context.Context, numberAt func(target int, place
 	if err := a.findFrames(ctx, splits); err != nil {
 		return err
 	}
-	s := a.in.Stream()
-	a.in.Plan()
+	s := a.In.Stream()
+	a.In.Plan()
 	commits := newCommits()
-	workers := a.in.Workers
+	workers := a.In.Workers
 	err = par.Map(ctx, workers, workers,
 		func(_ context.Context, give func(shardAt) error) error {
-			for t := range a.targets {
-				l := a.targets[t].Layout
+			for t := range a.Targets {
+				l := a.Targets[t].Layout
 				for k := range l.Shards {
 					if err := give(shardAt{t, k, l.Start(k), l.Start(k + 1)}); err != nil {
 						return err
@@ -92,13 +92,13 @@ func (a *arrangement) fetch(ctx context.Context, numberAt func(target int, place
 // findFrames finds the frame offsets of all files.
 func (a *arrangement) findFrames(ctx context.Context, splits [][]*fetched) error {
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(a.in.Workers)
+	g.SetLimit(a.In.Workers)
 	for _, files := range splits {
 		for _, f := range files {
 			g.Go(func() error {
 				w := recordcount.FrameWalk{
 					File: f.file.File, Size: f.Size,
-					O: tfrecord.ReaderOptions{Name: f.Path, MaxRecord: a.in.MaxRecord, Checksum: tfrecord.ChecksumLength},
+					O: tfrecord.ReaderOptions{Name: f.Path, MaxRecord: a.In.MaxRecord, Checksum: tfrecord.ChecksumLength},
 				}
 				w.Each = func(offset int64, _ int) {
 					if w.At.Record < f.Records {

@@ -1,4 +1,4 @@
-package reshape
+package transfer
 
 import (
 	"slices"
@@ -39,12 +39,12 @@ type shardAt struct {
 
 // newPlacing makes about a.number buckets.
 func (a *arrangement) newPlacing() *placing {
-	return placeShards(a.shardsInOrder(), max(a.base[len(a.targets)]/int64(a.number), 1))
+	return placeShards(a.shardsInOrder(), max(a.base[len(a.Targets)]/int64(a.number), 1))
 }
 
 func (a *arrangement) shardsInOrder() (shards []shardAt) {
-	for t := range a.targets {
-		for k := range a.targets[t].Shards {
+	for t := range a.Targets {
+		for k := range a.Targets[t].Shards {
 			shards = append(shards, a.shardAt(t, k))
 		}
 	}
@@ -52,7 +52,7 @@ func (a *arrangement) shardsInOrder() (shards []shardAt) {
 }
 
 func (a *arrangement) shardAt(target int, shard int64) shardAt {
-	layout, base := a.targets[target].Layout, a.base[target]
+	layout, base := a.Targets[target].Layout, a.base[target]
 	return shardAt{target, shard, base + layout.Start(shard), base + layout.Start(shard+1)}
 }
 
@@ -131,9 +131,9 @@ func (p *placing) bucket(place int64) int {
 	return b
 }
 
-// leastFetched is the average record size from which reading records individually is at least as
+// LeastFetched is the average record size from which reading records individually is at least as
 // fast as reading everything twice and writing it once.
-const leastFetched = 64 << 10
+const LeastFetched = 64 << 10
 
 // leastRequested is leastFetched for object stores: each record takes one request to find it and
 // one to read it, and each request takes as long as streaming megabytes.
@@ -145,15 +145,15 @@ const mostFetched = 128
 // fetchable reports whether the records, size bytes in total, are large enough to be read from the
 // inputs in the new order, and few enough to keep so many numbers of each.
 func (a *arrangement) fetchable(size, numbers int64) bool {
-	n := a.base[len(a.targets)]
-	least := int64(leastFetched)
-	if slices.ContainsFunc(a.in.Files, func(f *source.Input) bool { return storage.Remote(f.Path) }) {
+	n := a.base[len(a.Targets)]
+	least := int64(LeastFetched)
+	if slices.ContainsFunc(a.In.Files, func(f *source.Input) bool { return storage.Remote(f.Path) }) {
 		least = leastRequested
 	}
-	if a.log != nil || size/n < least || 8*numbers*n > a.in.Memory/4 || len(a.in.Files) > mostFetched {
+	if a.Log != nil || size/n < least || 8*numbers*n > a.In.Memory/4 || len(a.In.Files) > mostFetched {
 		return false
 	}
-	for _, f := range a.in.Files {
+	for _, f := range a.In.Files {
 		if f.Compression != tfrecord.CompressionNone {
 			return false
 		}

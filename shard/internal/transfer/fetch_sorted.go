@@ -1,4 +1,4 @@
-package reshape
+package transfer
 
 import (
 	"bytes"
@@ -24,7 +24,7 @@ func (a *arrangement) fetchSorted(ctx context.Context, order *assign.Sorted) err
 
 // sortNumbers returns the numbers in their target of its records, in their order.
 func (a *arrangement) sortNumbers(ctx context.Context, order *assign.Sorted) ([][]int64, error) {
-	keys := spill.NewSorter(a.in.Memory/2, func() (spill.File, error) { return a.dir.ScratchFile(ctx, "order") })
+	keys := spill.NewSorter(a.In.Memory/2, func() (spill.File, error) { return a.Dir.ScratchFile(ctx, "order") })
 	defer keys.Close()
 	look := func(r *source.Record) (digest.Hash, error) {
 		key, err := order.AppendKey(nil, r)
@@ -35,7 +35,7 @@ func (a *arrangement) sortNumbers(ctx context.Context, order *assign.Sorted) ([]
 		row = binary.BigEndian.AppendUint64(row, uint64(r.InSplit()))
 		return digest.Hash{}, keys.Add(spill.AppendRow(nil, row))
 	}
-	if err := a.in.EachBlock(ctx, a.in.Workers, look, nil, nil); err != nil {
+	if err := a.In.EachBlock(ctx, a.In.Workers, look, nil, nil); err != nil {
 		return nil, err
 	}
 	if err := order.Filled(); err != nil {
@@ -44,9 +44,9 @@ func (a *arrangement) sortNumbers(ctx context.Context, order *assign.Sorted) ([]
 	if err := keys.Sort(ctx); err != nil {
 		return nil, err
 	}
-	numbers := make([][]int64, len(a.targets))
-	for t := range a.targets {
-		numbers[t] = make([]int64, 0, a.targets[t].Records)
+	numbers := make([][]int64, len(a.Targets))
+	for t := range a.Targets {
+		numbers[t] = make([]int64, 0, a.Targets[t].Records)
 	}
 	for {
 		row, err := keys.Next()

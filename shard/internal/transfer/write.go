@@ -1,4 +1,4 @@
-package reshape
+package transfer
 
 import (
 	"cmp"
@@ -15,49 +15,49 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// transfer copies the records of inputs to the shards of targets.
-type transfer struct {
-	in   *source.Inputs
-	dir  *setdir.Dir // for temporary files
-	name string      // of the dataset
-	// compression of the shards.
-	compression tfrecord.Compression
-	targets     []target
-	log         *assign.TargetLog // nil if each record stays in its split
-	order       assign.Ordering   // nil if records keep their order
-	rewrite     rewriter          // nil if records do not change
-	label       string            // key of the feature by which labels are counted; empty without one
-	scans       features.Scanners
-	maxOpen     int // default: maxOpenShards
+// Transfer copies the records of inputs to the shards of targets.
+type Transfer struct {
+	In   *source.Inputs
+	Dir  *setdir.Dir // for temporary files
+	Name string      // of the dataset
+	// Compression of the shards.
+	Compression tfrecord.Compression
+	Targets     []Target
+	Log         *assign.TargetLog // nil if each record stays in its split
+	Order       assign.Ordering   // nil if records keep their order
+	Rewrite     Rewriter          // nil if records do not change
+	Label       string            // key of the feature by which labels are counted; empty without one
+	Scans       features.Scanners
+	MaxOpen     int // default: maxOpenShards
 }
 
-// rewriter appends the new payload of a record to dst. It is called concurrently. It must not keep
+// Rewriter appends the new payload of a record to dst. It is called concurrently. It must not keep
 // or change the record's data.
-type rewriter func(dst []byte, r *source.Record) ([]byte, error)
+type Rewriter func(dst []byte, r *source.Record) ([]byte, error)
 
-// target is a split of a set to be made.
-type target struct {
-	dir   *setdir.Dir
-	sub   string // dir in the output directory, with a trailing slash; or empty
-	split string
+// Target is a split of a set to be made.
+type Target struct {
+	Dir   *setdir.Dir
+	Sub   string // dir in the output directory, with a trailing slash; or empty
+	Split string
 	assign.Layout
-	infos []manifest.Shard // of its finished shards
+	Infos []manifest.Shard // of its finished shards
 }
 
-func (t *target) shardName(dataset string, number int64) string {
-	return shard.Name{Dataset: dataset, Split: t.split, Index: int(number), Count: int(t.Shards)}.String()
+func (t *Target) ShardName(dataset string, number int64) string {
+	return shard.Name{Dataset: dataset, Split: t.Split, Index: int(number), Count: int(t.Shards)}.String()
 }
 
-// assignment returns the inputs with the targets of their records.
-func (t *transfer) assignment() assign.Assignment {
-	a := assign.Assignment{In: t.in, Log: t.log}
-	for _, target := range t.targets {
+// Assignment returns the inputs with the targets of their records.
+func (t *Transfer) Assignment() assign.Assignment {
+	a := assign.Assignment{In: t.In, Log: t.Log}
+	for _, target := range t.Targets {
 		a.Records = append(a.Records, target.Records)
 	}
 	return a
 }
 
-// write reads the inputs once more and writes the shards. It uses the fastest of several ways, all
+// Write reads the inputs once more and writes the shards. It uses the fastest of several ways, all
 // of which give the same bytes:
 //
 //   - Unchanged order, all files uncompressed: shards are copied in parallel, each from its ranges
@@ -69,40 +69,40 @@ func (t *transfer) assignment() assign.Assignment {
 //     key and place.go for an order by number, such as a shuffle).
 //   - A new order of large records in uncompressed files: each record is read from its input when its
 //     turn comes (fetch.go), for a sort after its key has been read (fetch_sorted.go).
-func (t *transfer) write(ctx context.Context) error {
-	t.prepare()
+func (t *Transfer) Write(ctx context.Context) error {
+	t.Prepare()
 	switch {
 	case t.contiguous():
 		return t.copySpans(ctx)
-	case t.order != nil || len(t.targets) > t.mostOpen():
+	case t.Order != nil || len(t.Targets) > t.mostOpen():
 		return t.arrange(ctx)
 	}
 	out := newShardWriters(t)
-	workers := t.in.Workers
-	s := t.in.Stream()
-	t.in.Plan()
+	workers := t.In.Workers
+	s := t.In.Stream()
+	t.In.Plan()
 	err := par.Map(ctx, workers, 2*workers+2,
-		func(ctx context.Context, give func(*source.Block) error) error { return t.log.Deal(ctx, s, nil, give) },
-		func(ctx context.Context, b *source.Block) error { return t.work(ctx, b) },
+		func(ctx context.Context, give func(*source.Block) error) error { return t.Log.Deal(ctx, s, nil, give) },
+		func(ctx context.Context, b *source.Block) error { return t.Work(ctx, b) },
 		func(b *source.Block) error {
 			err := out.block(ctx, b)
-			t.in.Done(b)
+			t.In.Done(b)
 			s.Put(b)
 			return err
 		})
 	return out.close(ctx, err)
 }
 
-// prepare allocates the infos of the shards, and determines the feature by which labels are
+// Prepare allocates the infos of the shards, and determines the feature by which labels are
 // counted.
-func (t *transfer) prepare() {
-	for i := range t.targets {
-		target := &t.targets[i]
-		target.infos = make([]manifest.Shard, target.Shards)
+func (t *Transfer) Prepare() {
+	for i := range t.Targets {
+		target := &t.Targets[i]
+		target.Infos = make([]manifest.Shard, target.Shards)
 	}
-	t.label = t.in.BareLabel
-	if labels := manifest.LabelKeys(t.in.Described.Features); len(labels) > 0 {
-		t.label = labels[0]
+	t.Label = t.In.BareLabel
+	if labels := manifest.LabelKeys(t.In.Described.Features); len(labels) > 0 {
+		t.Label = labels[0]
 	}
 }
 
@@ -114,29 +114,29 @@ const maxOpenShards = 64
 // being filled.
 const maxUploads = 16
 
-func (t *transfer) mostOpen() int {
-	most := cmp.Or(t.maxOpen, maxOpenShards)
-	if t.dir.Remote() {
+func (t *Transfer) mostOpen() int {
+	most := cmp.Or(t.MaxOpen, maxOpenShards)
+	if t.Dir.Remote() {
 		return min(maxUploads, most)
 	}
 	return most
 }
 
-// work prepares a block for writing: its payloads are verified, scanned and rewritten.
-func (t *transfer) work(ctx context.Context, b *source.Block) error {
-	if err := b.Check(ctx, t.in.MaxRecord); err != nil {
+// Work prepares a block for writing: its payloads are verified, scanned and rewritten.
+func (t *Transfer) Work(ctx context.Context, b *source.Block) error {
+	if err := b.Check(ctx, t.In.MaxRecord); err != nil {
 		return err
 	}
-	rewrites := b.File.Remap != nil || t.rewrite != nil
-	if t.in.Known && t.label == "" && !rewrites {
+	rewrites := b.File.Remap != nil || t.Rewrite != nil
+	if t.In.Known && t.Label == "" && !rewrites {
 		return nil
 	}
 	var scan *features.Scan
-	if !t.in.Known {
-		scan = t.scans.Get()
-		defer t.scans.Put(scan)
+	if !t.In.Known {
+		scan = t.Scans.Get()
+		defer t.Scans.Put(scan)
 	}
-	if t.label != "" {
+	if t.Label != "" {
 		b.Labels = slices.Grow(b.Labels, len(b.Sizes))[:len(b.Sizes)]
 	}
 	var changed rewriting
@@ -156,13 +156,13 @@ func (t *transfer) work(ctx context.Context, b *source.Block) error {
 			example, err := rec.Parse()
 			scan.AddParsed(rec.Data, example, err)
 		}
-		if t.label != "" {
-			b.Labels[i] = rec.Label(t.label)
+		if t.Label != "" {
+			b.Labels[i] = rec.Label(t.Label)
 		}
 		if !rewrites {
 			return nil
 		}
-		return changed.add(i, rec, t.rewrite)
+		return changed.add(i, rec, t.Rewrite)
 	})
 	if err != nil || !rewrites {
 		return err
@@ -178,7 +178,7 @@ type rewriting struct {
 	mapped []byte
 }
 
-func (w *rewriting) add(i int, r *source.Record, rewrite rewriter) error {
+func (w *rewriting) add(i int, r *source.Record, rewrite Rewriter) error {
 	start := len(w.frames)
 	frames, mark := tfrecord.BeginFrame(w.frames)
 	if rewrite == nil {
@@ -197,7 +197,7 @@ func (w *rewriting) add(i int, r *source.Record, rewrite rewriter) error {
 // shardWriters writes the shards of all targets, one shard of each target at a time. A finished
 // shard is committed in the background while the next one is being written.
 type shardWriters struct {
-	transfer *transfer
+	transfer *Transfer
 	open     []openTarget
 	commits  *commits
 }
@@ -210,10 +210,10 @@ type openTarget struct {
 	behind int64 // number of the first record after this shard
 }
 
-func newShardWriters(t *transfer) *shardWriters {
-	w := &shardWriters{transfer: t, open: make([]openTarget, len(t.targets)), commits: newCommits()}
+func newShardWriters(t *Transfer) *shardWriters {
+	w := &shardWriters{transfer: t, open: make([]openTarget, len(t.Targets)), commits: newCommits()}
 	for i := range w.open {
-		w.open[i].behind = t.targets[i].Start(1)
+		w.open[i].behind = t.Targets[i].Start(1)
 	}
 	return w
 }
@@ -286,7 +286,7 @@ func (w *shardWriters) next(ctx context.Context, t int) error {
 	full := o.w
 	o.w = nil
 	o.shard++
-	o.behind = w.transfer.targets[t].Start(o.shard + 1)
+	o.behind = w.transfer.Targets[t].Start(o.shard + 1)
 	return w.commits.add(ctx, full)
 }
 
@@ -295,7 +295,7 @@ func (w *shardWriters) next(ctx context.Context, t int) error {
 func (w *shardWriters) close(ctx context.Context, err error) error {
 	for t := range w.open {
 		o := &w.open[t]
-		for err == nil && o.shard < w.transfer.targets[t].Shards {
+		for err == nil && o.shard < w.transfer.Targets[t].Shards {
 			err = w.next(ctx, t)
 		}
 		if o.w != nil {
