@@ -20,6 +20,7 @@ import (
 	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/internal/rearrange"
 	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -111,7 +112,7 @@ func appendRequest(ctx context.Context, dir string, in []string, o *AppendOption
 	if len(in) == 0 {
 		return "", nil
 	}
-	sources, err := shard.Expand(ctx, in, reading(&o.Options).Expand)
+	sources, err := shard.Expand(ctx, in, rearrange.Reading(&o.Options).Expand)
 	if err != nil {
 		return "", notRecords(err)
 	}
@@ -289,14 +290,14 @@ func (a *appending) stage(ctx context.Context, in []string) (*setdir.Journal, er
 	o.Union = true // mergeRecords compares them with the set
 	v := newVerb("append")
 	var added []string
-	v.prepare = func(_ context.Context, in *source.Inputs, _ *setdir.Dir) (err error) {
+	v.Prepare = func(_ context.Context, in *source.Inputs, _ *setdir.Dir) (err error) {
 		if a.o.Split != "" {
-			v.splits, v.chooser = []string{a.o.Split}, intoOne{}
+			v.Splits, v.Chooser = []string{a.o.Split}, intoOne{}
 		}
 		added, err = a.adaptLabels(in)
 		return err
 	}
-	report, err := reshape(ctx, in, a.dir.Join(setdir.StageDir), &o, v)
+	report, err := rearrange.Make(ctx, in, a.dir.Join(setdir.StageDir), &o, v)
 	if err != nil {
 		return nil, err
 	}

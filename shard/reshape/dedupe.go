@@ -6,6 +6,7 @@ import (
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/set/digest"
 	"github.com/tfrec/tfrec/internal/set/setdir"
+	"github.com/tfrec/tfrec/shard/internal/rearrange"
 	"github.com/tfrec/tfrec/shard/internal/source"
 )
 
@@ -36,12 +37,12 @@ type DedupeReport struct {
 // compared by 128-bit hashes. Hashes that do not fit in Memory are spilled to disk in OUT.
 func Dedupe(ctx context.Context, in []string, out string, o DedupeOptions) (*DedupeReport, error) {
 	v := newVerb("dedupe")
-	v.unknown = o.Dropped != nil
+	v.Unknown = o.Dropped != nil
 	if o.By != "" {
-		v.options = map[string]any{"by": o.By}
+		v.Options = map[string]any{"by": o.By}
 	}
 	var found *duplicates
-	v.prepare = func(ctx context.Context, in *source.Inputs, dir *setdir.Dir) error {
+	v.Prepare = func(ctx context.Context, in *source.Inputs, dir *setdir.Dir) error {
 		if o.By != "" {
 			if err := in.CheckFeature(optname.DedupeOptionsBy, o.By); err != nil {
 				return err
@@ -51,10 +52,10 @@ func Dedupe(ctx context.Context, in []string, out string, o DedupeOptions) (*Ded
 		if found, err = findDuplicates(ctx, in, dir, &o); err != nil {
 			return err
 		}
-		v.chooser = &firstOnes{duplicates: found, in: in, dropped: o.Dropped}
+		v.Chooser = &firstOnes{duplicates: found, in: in, dropped: o.Dropped}
 		return nil
 	}
-	report, err := reshape(ctx, in, out, &o.Options, v)
+	report, err := rearrange.Make(ctx, in, out, &o.Options, v)
 	if found != nil {
 		found.close()
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/tfrec/tfrec/internal/set/digest"
 	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/manifest"
+	"github.com/tfrec/tfrec/shard/internal/rearrange"
 	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -67,21 +68,21 @@ func Filter(ctx context.Context, in []string, out string, o FilterOptions) (*Fil
 		return nil, errNoCondition()
 	}
 	v := newVerb("filter")
-	v.unknown = o.Where == ""
+	v.Unknown = o.Where == ""
 	if o.Where != "" {
-		v.options = map[string]any{"where": o.Where}
+		v.Options = map[string]any{"where": o.Where}
 	}
-	v.chooser = keeper(nil)
-	v.prepare = func(ctx context.Context, in *source.Inputs, _ *setdir.Dir) error {
+	v.Chooser = keeper(nil)
+	v.Prepare = func(ctx context.Context, in *source.Inputs, _ *setdir.Dir) error {
 		keep, err := o.Keep.keepFor(func() ([]manifest.Feature, error) { return in.Features(ctx) })
 		if err == nil && keep == nil {
 			err = errNoCondition()
 		}
-		v.chooser = keeper(keep)
+		v.Chooser = keeper(keep)
 		return err
 	}
-	report, err := reshape(ctx, in, out, &o.Options, v)
-	if errors.Is(err, errNothingLeft) {
+	report, err := rearrange.Make(ctx, in, out, &o.Options, v)
+	if errors.Is(err, rearrange.ErrNothingLeft) {
 		err = fmt.Errorf("no record meets the condition: %w", err)
 	}
 	if err != nil {

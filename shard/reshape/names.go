@@ -2,6 +2,7 @@ package reshape
 
 import (
 	"github.com/tfrec/tfrec/internal/optname"
+	"github.com/tfrec/tfrec/shard/internal/rearrange"
 )
 
 // ownOptions are the names of the options that only some verbs have, by verb and by the keys under
@@ -20,4 +21,6 @@ var ownOptions = map[string]map[string]optname.Name{
 }
 
 // newVerb returns the verb with a name, which copies all records in order.
-func newVerb(name string) *verb { return &verb{name: name, names: ownOptions[name]} }
+func newVerb(name string) *rearrange.Verb {
+	return &rearrange.Verb{Name: name, Names: ownOptions[name]}
+}

@@ -12,6 +12,7 @@ import (
 	"github.com/tfrec/tfrec/internal/dev/settest"
 	"github.com/tfrec/tfrec/internal/dev/torture"
 	"github.com/tfrec/tfrec/internal/set/digest"
+	"github.com/tfrec/tfrec/shard/internal/rearrange"
 	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -59,7 +60,7 @@ func TestMoreThanMemory(t *testing.T) {
 		var first map[string]string
 		for _, workers := range []int{1, 3} {
 			o.Memory, o.Workers, o.Shards = source.LeastMemory, workers, 1
-			setLimits(&o.Options, 4, 0) // too few for the groups
+			rearrange.SetLimits(&o.Options, 4, 0) // too few for the groups
 			out := filepath.Join(t.TempDir(), "out")
 			report, err := Reshard(context.Background(), paths, out, o)
 			settest.Check(t, err)

@@ -1,11 +1,24 @@
 package reshape
 
-import "github.com/tfrec/tfrec/shard/internal/source"
+import (
+	"github.com/tfrec/tfrec/shard/internal/rearrange"
+	"github.com/tfrec/tfrec/shard/internal/source"
+)
 
-// Progress counts the work that a run has done so far: Planned is the number of records to process, or
-// 0 while they are counted, Done the number of those processed, and Bytes their size with framing. A
-// run that reads its input twice counts each record twice. The fields may be read during the run.
-type Progress = source.Progress
+// Report is the result of a run.
+//
+//   - Status is "written", or "up_to_date" if an earlier run made the set from the same inputs with
+//     the same options; all other fields are then from that run.
+//   - RecordsIn is the number of records in the inputs, Records the number in the new set.
+//   - Bytes is the total size of all Shards, a number. Seconds is the time that the run took.
+//   - Splits are the numbers of records and shards of each split, and Groups the numbers of records
+//     in each of the sets made by ReshardOptions.GroupBy, by directory.
+//   - LabelsRemapped is set if the inputs' lists of label names differed, so that the ids in the
+//     records were changed to match the new list.
+//   - Notes are the sentences passed to Options.Note.
+//
+// Common returns the Report itself, also of a report that embeds one.
+type Report = rearrange.Report
 
 // Position is the position of a record: the Path of its file, and Record, its number in the file from
 // 0.

@@ -6,6 +6,7 @@ import (
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/shard/internal/assign"
+	"github.com/tfrec/tfrec/shard/internal/rearrange"
 	"github.com/tfrec/tfrec/shard/internal/source"
 )
 
@@ -30,33 +31,33 @@ func Reshard(ctx context.Context, in []string, out string, o ReshardOptions) (*R
 	if err != nil {
 		return nil, err
 	}
-	return reshape(ctx, in, out, &o.Options, v)
+	return rearrange.Make(ctx, in, out, &o.Options, v)
 }
 
-func (o *ReshardOptions) verb() (*verb, error) {
+func (o *ReshardOptions) verb() (*rearrange.Verb, error) {
 	v := newVerb("reshard")
-	v.options = map[string]any{}
+	v.Options = map[string]any{}
 	switch {
 	case o.SortBy != "" && o.Shuffle:
 		return nil, source.OptionError(optname.ReshardOptionsSortBy, "it excludes %s", optname.ReshardOptionsShuffle)
 	case o.SortBy != "" && o.GroupBy != "":
 		return nil, source.OptionError(optname.ReshardOptionsSortBy, "it excludes %s: sort the set first, since groups keep its order", optname.ReshardOptionsGroupBy)
 	case o.SortBy != "":
-		v.options["sort_by"] = o.SortBy
-		v.order = &assign.Sorted{Key: o.SortBy}
-		v.prepare = func(_ context.Context, in *source.Inputs, _ *setdir.Dir) error {
+		v.Options["sort_by"] = o.SortBy
+		v.Order = &assign.Sorted{Key: o.SortBy}
+		v.Prepare = func(_ context.Context, in *source.Inputs, _ *setdir.Dir) error {
 			return in.CheckFeature(optname.ReshardOptionsSortBy, o.SortBy)
 		}
 	}
 	if o.Shuffle {
-		v.options["shuffle"] = true
-		v.order = &assign.Shuffled{Seed: o.Seed}
+		v.Options["shuffle"] = true
+		v.Order = &assign.Shuffled{Seed: o.Seed}
 	}
 	if o.GroupBy != "" {
-		v.options["group_by"] = o.GroupBy
+		v.Options["group_by"] = o.GroupBy
 		g := &grouper{key: o.GroupBy}
-		v.chooser = g
-		v.prepare = func(ctx context.Context, in *source.Inputs, _ *setdir.Dir) error { return g.prepare(ctx, in, v) }
+		v.Chooser = g
+		v.Prepare = func(ctx context.Context, in *source.Inputs, _ *setdir.Dir) error { return g.prepare(ctx, in, v) }
 	}
 	return v, nil
 }
@@ -65,5 +66,5 @@ func (o *ReshardOptions) verb() (*verb, error) {
 // in the order of the inputs. If lists of label names differ, they are merged and the ids in the
 // records are changed to match; features with the same key must have the same kind.
 func Merge(ctx context.Context, in []string, out string, o Options) (*Report, error) {
-	return reshape(ctx, in, out, &o, newVerb("merge"))
+	return rearrange.Make(ctx, in, out, &o, newVerb("merge"))
 }

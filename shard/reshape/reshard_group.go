@@ -13,6 +13,7 @@ import (
 	"github.com/tfrec/tfrec/internal/set/digest"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard/internal/assign"
+	"github.com/tfrec/tfrec/shard/internal/rearrange"
 	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -35,7 +36,7 @@ const (
 )
 
 // prepare finds all values.
-func (g *grouper) prepare(ctx context.Context, in *source.Inputs, v *verb) error {
+func (g *grouper) prepare(ctx context.Context, in *source.Inputs, v *rearrange.Verb) error {
 	if err := in.CheckFeature(optname.ReshardOptionsGroupBy, g.key); err != nil {
 		return err
 	}
@@ -46,15 +47,15 @@ func (g *grouper) prepare(ctx context.Context, in *source.Inputs, v *verb) error
 		return err
 	}
 	for _, directory := range g.values {
-		v.groups = append(v.groups, directory)
+		v.Groups = append(v.Groups, directory)
 	}
-	slices.Sort(v.groups)
-	if len(v.groups)*g.splits > assign.MostTargets {
-		return &UnfitError{Err: fmt.Errorf("%s: %d values in %d splits are too many", optname.ReshardOptionsGroupBy, len(v.groups), g.splits)}
+	slices.Sort(v.Groups)
+	if len(v.Groups)*g.splits > assign.MostTargets {
+		return &UnfitError{Err: fmt.Errorf("%s: %d values in %d splits are too many", optname.ReshardOptionsGroupBy, len(v.Groups), g.splits)}
 	}
 	g.ids = map[digest.Hash]int{}
 	for m, directory := range g.values {
-		g.ids[m], _ = slices.BinarySearch(v.groups, directory)
+		g.ids[m], _ = slices.BinarySearch(v.Groups, directory)
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/internal/assign"
+	"github.com/tfrec/tfrec/shard/internal/rearrange"
 	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/shard/internal/transfer"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -68,7 +69,7 @@ type storedReshard struct {
 // plannedReshard is everything that parts and shards depend on.
 type plannedReshard struct {
 	Tool        string               `json:"tool"`
-	Request     request              `json:"request"`
+	Request     rearrange.Request    `json:"request"`
 	Name        string               `json:"name"`
 	Compression tfrecord.Compression `json:"compression"`
 	Shuffle     bool                 `json:"shuffle"`
@@ -138,7 +139,7 @@ func OpenReshardPlan(ctx context.Context, out, id string) (*ReshardPlan, error) 
 	if stored.Format != reshardFormat || stored.Version != reshardVersion || stored.ID != id {
 		return nil, errOtherPlan(out)
 	}
-	if hashText(stored.Plan) != id { // if it matches, the contents need no further checks
+	if rearrange.HashText(stored.Plan) != id { // if it matches, the contents need no further checks
 		return nil, errSpoiltPlan(out)
 	}
 	p := &ReshardPlan{out: out, id: id, memory: stored.Memory}
@@ -265,10 +266,10 @@ func (p *ReshardPlan) transfer(dir *setdir.Dir) *transfer.Transfer {
 const defaultPart int64 = 256 << 20
 
 // planned divides a surveyed run into parts.
-func planned(ctx context.Context, r *reshaping, shuffle bool) (*plannedReshard, error) {
+func planned(ctx context.Context, r *rearrange.Run, shuffle bool) (*plannedReshard, error) {
 	p := &plannedReshard{
-		Tool: build.Tool, Request: r.request, Name: r.Name, Compression: r.Compression, Shuffle: shuffle,
-		Seed: r.o.Seed, MaxRecord: r.In.MaxRecord, Known: r.In.Known, Label: r.Label,
+		Tool: build.Tool, Request: r.Request, Name: r.Name, Compression: r.Compression, Shuffle: shuffle,
+		Seed: r.Options.Seed, MaxRecord: r.In.MaxRecord, Known: r.In.Known, Label: r.Label,
 	}
 	for _, name := range r.In.Described.Labels {
 		p.Labels = append(p.Labels, jsontext.Readable(name))
@@ -291,7 +292,7 @@ func planned(ctx context.Context, r *reshaping, shuffle bool) (*plannedReshard, 
 			file.Remap = 1 + slices.Index(remaps, m)
 		}
 		p.Files = append(p.Files, file)
-		marks, err := cutAt(ctx, f, cmp.Or(r.o.partSize, defaultPart), r.In.MaxRecord)
+		marks, err := cutAt(ctx, f, cmp.Or(r.PartSize, defaultPart), r.In.MaxRecord)
 		if err != nil {
 			return nil, err
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/internal/rearrange"
 	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -138,7 +139,7 @@ func TestPlansMakeTheSameSets(t *testing.T) {
 		for _, shuffle := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s, shuffled %v", c.name, shuffle), func(t *testing.T) {
 				o := ReshardOptions{Options: c.o, Shuffle: shuffle}
-				setLimits(&o.Options, 0, 1<<20)
+				rearrange.SetLimits(&o.Options, 0, 1<<20)
 				want, got := filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "out")
 				told, err := Reshard(ctx, c.in, want, o)
 				settest.Check(t, err)
@@ -163,7 +164,7 @@ func TestPlansMakeTheSameSets(t *testing.T) {
 					func() (*Report, error) { return reshardByPlan(ctx, c.in, got, o) },
 					func() (*Report, error) { return Reshard(ctx, c.in, got, o) },
 				} {
-					if report, err := again(); err != nil || report.Status != upToDate {
+					if report, err := again(); err != nil || report.Status != rearrange.UpToDate {
 						t.Errorf("again: %+v, %v", report, err)
 					}
 				}
@@ -183,7 +184,7 @@ func TestPartsAreCut(t *testing.T) {
 	settest.Check(t, err)
 	for _, in := range []string{file, set} {
 		o := ReshardOptions{Shuffle: true}
-		setLimits(&o.Options, 0, 1<<20)
+		rearrange.SetLimits(&o.Options, 0, 1<<20)
 		run, err := PlanReshard(context.Background(), []string{in}, filepath.Join(t.TempDir(), "out"), o)
 		settest.Check(t, err)
 		if n := run.Plan().Parts(); int64(n) < st.Size()>>20-1 || n < 2 {
@@ -310,7 +311,7 @@ func TestPlansFindDamage(t *testing.T) {
 	settest.Check(t, err)
 	entries := settest.IndexOf(t, path)
 	o := ReshardOptions{Options: Options{Shards: 3}, Shuffle: true}
-	setLimits(&o.Options, 0, 1<<20)
+	rearrange.SetLimits(&o.Options, 0, 1<<20)
 	for _, record := range []int{0, 1234, 2999} {
 		data := slices.Clone(whole)
 		data[entries[record].Offset+14] ^= 1

@@ -13,6 +13,7 @@ import (
 	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/internal/rearrange"
 )
 
 // ReshardRun is a planned Reshard as seen by the process that planned it. That process has the
@@ -30,7 +31,7 @@ import (
 //	}
 //	report, err := run.Finish(ctx)
 type ReshardRun struct {
-	r     *reshaping
+	r     *rearrange.Run
 	plan  *ReshardPlan
 	held  *setdir.Dir // the directory of the plan
 	outer *setdir.Dir // the directory whose set is replaced; nil if none is
@@ -40,17 +41,17 @@ type ReshardRun struct {
 
 // planRun plans a run of a verb that keeps or shuffles the order of all records, and prepares the
 // output directory for it.
-func planRun(ctx context.Context, in []string, out string, o *Options, v *verb, shuffle bool) (*ReshardRun, error) {
+func planRun(ctx context.Context, in []string, out string, o *rearrange.Options, v *rearrange.Verb, shuffle bool) (*ReshardRun, error) {
 	run := &ReshardRun{began: time.Now()}
 	var err error
-	if run.r, err = openReshaping(ctx, in, out, o, v); err != nil {
+	if run.r, err = rearrange.Open(ctx, in, out, o, v); err != nil {
 		return nil, err
 	}
-	if run.r.report.Status == upToDate {
+	if run.r.Report.Status == rearrange.UpToDate {
 		return run, nil
 	}
-	if run.r.old == nil {
-		if err := setdir.MustBeNew(ctx, storage.Parse(out), v.name); err != nil { // before counting
+	if run.r.Old == nil {
+		if err := setdir.MustBeNew(ctx, storage.Parse(out), v.Name); err != nil { // before counting
 			return nil, err
 		}
 	}
@@ -64,7 +65,7 @@ func planRun(ctx context.Context, in []string, out string, o *Options, v *verb, 
 func (run *ReshardRun) prepare(ctx context.Context, out string, shuffle bool) error {
 	r := run.r
 	r.Dir = setdir.View(ctx, out) // until its purpose is known
-	if err := r.survey(ctx); err != nil {
+	if err := r.Survey(ctx); err != nil {
 		return err
 	}
 	r.Prepare()
@@ -76,8 +77,8 @@ func (run *ReshardRun) prepare(ctx context.Context, out string, shuffle bool) er
 	if err != nil {
 		return fmt.Errorf("plan: %w", err)
 	}
-	r.planID = hashText(plan)
-	if r.old != nil {
+	r.PlanID = rearrange.HashText(plan)
+	if r.Old != nil {
 		if run.outer, err = setdir.Open(ctx, out, setdir.Options{}); err != nil {
 			return err
 		}
@@ -86,18 +87,18 @@ func (run *ReshardRun) prepare(ctx context.Context, out string, shuffle bool) er
 		if err != nil {
 			return err
 		}
-		if begun == nil || begun.Plan != r.planID {
+		if begun == nil || begun.Plan != r.PlanID {
 			if err := run.outer.DiscardStage(); err != nil {
 				return err
 			}
 		}
 	}
-	dir, err := setdir.OpenOut(ctx, out, r.verb.name, r.planID, setdir.Options{})
+	dir, err := setdir.OpenOut(ctx, out, r.Verb.Name, r.PlanID, setdir.Options{})
 	if err != nil {
 		return err
 	}
 	run.use(dir)
-	run.plan = &ReshardPlan{out: out, id: r.planID, memory: r.In.Memory, planned: *parts}
+	run.plan = &ReshardPlan{out: out, id: r.PlanID, memory: r.In.Memory, planned: *parts}
 	here, err := os.Getwd()
 	if err == nil {
 		err = run.plan.complete(here)
@@ -107,7 +108,7 @@ func (run *ReshardRun) prepare(ctx context.Context, out string, shuffle bool) er
 	}
 	if err != nil {
 		if run.plan.Kept() == 0 {
-			err = errors.Join(err, setdir.Discard(dir, r.files))
+			err = errors.Join(err, setdir.Discard(dir, r.Files))
 		}
 		return errors.Join(err, dir.Close())
 	}
@@ -145,7 +146,7 @@ func (run *ReshardRun) leave(ctx context.Context, plan json.RawMessage, here str
 			stored.Kept = append(stored.Kept, shard)
 		}
 	}
-	if err := run.r.announce(); err != nil {
+	if err := run.r.Announce(); err != nil {
 		return err
 	}
 	if err := run.r.Dir.Remove(setdir.ReshardFailureFile); err != nil {
@@ -159,14 +160,14 @@ func (run *ReshardRun) Plan() *ReshardPlan { return run.plan }
 
 // Finish checks the shards against the plan, writes the metadata, the manifest last, and ends the
 // run. If it fails, finished shards are kept: repeating the run makes only the others.
-func (run *ReshardRun) Finish(ctx context.Context) (*Report, error) {
+func (run *ReshardRun) Finish(ctx context.Context) (*rearrange.Report, error) {
 	if run.plan != nil {
 		if err := run.finish(ctx); err != nil {
 			return nil, errors.Join(err, run.close())
 		}
 	}
-	run.r.report.Seconds = time.Since(run.began).Seconds()
-	return &run.r.report, run.close()
+	run.r.Report.Seconds = time.Since(run.began).Seconds()
+	return &run.r.Report, run.close()
 }
 
 func (run *ReshardRun) finish(ctx context.Context) error {
@@ -210,7 +211,7 @@ func (run *ReshardRun) finish(ctx context.Context) error {
 	if missing > 0 {
 		return fmt.Errorf("%s: %d of %s missing, the first of them %s: run the same again to make them", p.out, missing, plural.Of(p.Shards(), "shard"), first)
 	}
-	if err := r.finish(ctx); err != nil {
+	if err := r.Finish(ctx); err != nil {
 		return err
 	}
 	if run.outer == nil {
@@ -221,7 +222,7 @@ func (run *ReshardRun) finish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return run.outer.ReplaceByStaged(r.old)
+	return run.outer.ReplaceByStaged(r.Old)
 }
 
 // takeBack locks the directory for this run alone, once the other processes have left it.
@@ -284,7 +285,7 @@ func (run *ReshardRun) Abandon(ctx context.Context, err error) error {
 	if finished > 0 && !errors.As(err, &damage) {
 		return fmt.Errorf("%w; %d of %s finished and kept: run the same again to make the others", err, finished, plural.Of(p.Shards(), "shard"))
 	}
-	err = errors.Join(err, setdir.Discard(dir, run.r.files))
+	err = errors.Join(err, setdir.Discard(dir, run.r.Files))
 	if run.outer != nil {
 		err = errors.Join(err, dir.Close(), run.outer.Abandon())
 		run.held = nil

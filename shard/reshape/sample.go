@@ -9,6 +9,7 @@ import (
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/random"
 	"github.com/tfrec/tfrec/internal/set/digest"
+	"github.com/tfrec/tfrec/shard/internal/rearrange"
 	"github.com/tfrec/tfrec/shard/internal/source"
 )
 
@@ -25,7 +26,7 @@ type SampleOptions struct {
 // order. The sample is determined by Seed; all samples of the same size are equally likely.
 func Sample(ctx context.Context, in []string, out string, o SampleOptions) (*Report, error) {
 	v := newVerb("sample")
-	v.chooser = newSampler(&o)
+	v.Chooser = newSampler(&o)
 	switch {
 	case o.Count < 0:
 		return nil, source.OptionError(optname.SampleOptionsCount, "%d is negative", o.Count)
@@ -34,13 +35,13 @@ func Sample(ctx context.Context, in []string, out string, o SampleOptions) (*Rep
 	case o.Count > 0 && o.Share > 0:
 		return nil, source.OptionError(optname.SampleOptionsCount, "it excludes %s", optname.SampleOptionsShare)
 	case o.Count > 0:
-		v.options = map[string]any{"count": o.Count}
+		v.Options = map[string]any{"count": o.Count}
 	case o.Share > 0:
-		v.options = map[string]any{"share": o.Share}
+		v.Options = map[string]any{"share": o.Share}
 	default:
 		return nil, source.OptionError(optname.SampleOptionsCount, "want how many records to take, or %s", optname.SampleOptionsShare)
 	}
-	return reshape(ctx, in, out, &o.Options, v)
+	return rearrange.Make(ctx, in, out, &o.Options, v)
 }
 
 // forSample separates these random numbers from others of the same seed.

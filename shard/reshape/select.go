@@ -10,6 +10,7 @@ import (
 	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/internal/rearrange"
 	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/shard/internal/splice"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -81,8 +82,8 @@ func reshapeFeatures(ctx context.Context, in []string, out string, o *Options, h
 	}
 	splice := splice.NewPool(rule)
 	v := newVerb("features")
-	v.options, v.rewrite = map[string]any{how: options}, spliced(splice)
-	v.prepare = func(ctx context.Context, in *source.Inputs, _ *setdir.Dir) error {
+	v.Options, v.Rewrite = map[string]any{how: options}, spliced(splice)
+	v.Prepare = func(ctx context.Context, in *source.Inputs, _ *setdir.Dir) error {
 		features, err := in.Features(ctx)
 		if err != nil {
 			return err
@@ -95,8 +96,8 @@ func reshapeFeatures(ctx context.Context, in []string, out string, o *Options, h
 		_, err = ruledFeatures(features, argument, rule)
 		return err
 	}
-	v.describe = func(m *manifest.Manifest) error { return describeRuled(m, argument, rule) }
-	return reshape(ctx, in, out, o, v)
+	v.Describe = func(m *manifest.Manifest) error { return describeRuled(m, argument, rule) }
+	return rearrange.Make(ctx, in, out, o, v)
 }
 
 // spliced returns a rewriter that splices records.

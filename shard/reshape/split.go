@@ -14,6 +14,7 @@ import (
 	"github.com/tfrec/tfrec/internal/set/shares"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/internal/rearrange"
 	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -74,23 +75,23 @@ func Resplit(ctx context.Context, in []string, out string, o ResplitOptions) (*R
 		return nil, err
 	}
 	if how.name == "" || how.name == "stratify" {
-		v.advice = leakAdvice
+		v.Advice = leakAdvice
 	}
 	by := &byFeature{key: how.key}
 	switch how.name {
 	case "list":
-		v.splits = slices.Compact(slices.Sorted(maps.Values(o.List)))
-		v.options = map[string]any{"list": hashOfList(o.List), "key": how.key}
+		v.Splits = slices.Compact(slices.Sorted(maps.Values(o.List)))
+		v.Options = map[string]any{"list": hashOfList(o.List), "key": how.key}
 	default:
-		v.options = map[string]any{"splits": shares.FormatSplits(o.Splits)}
+		v.Options = map[string]any{"splits": shares.FormatSplits(o.Splits)}
 		for _, s := range o.Splits {
-			v.splits = append(v.splits, s.Name)
+			v.Splits = append(v.Splits, s.Name)
 		}
 		if how.name != "" {
-			v.options[how.name] = how.key
+			v.Options[how.name] = how.key
 		}
 	}
-	v.prepare = func(ctx context.Context, in *source.Inputs, _ *setdir.Dir) error {
+	v.Prepare = func(ctx context.Context, in *source.Inputs, _ *setdir.Dir) error {
 		if how.key != "" {
 			if err := in.CheckFeature(how.field, how.key); err != nil {
 				return err
@@ -100,19 +101,19 @@ func Resplit(ctx context.Context, in []string, out string, o ResplitOptions) (*R
 		var err error
 		switch how.name {
 		case "":
-			v.chooser = &contentSplit{o.Splits, o.Seed}
+			v.Chooser = &contentSplit{o.Splits, o.Seed}
 		case "by_hash":
-			v.chooser = &hashSplit{by, o.Splits, o.Seed}
+			v.Chooser = &hashSplit{by, o.Splits, o.Seed}
 		case "stratify":
-			v.chooser, err = newStratifiedSplit(ctx, in, by, &o)
+			v.Chooser, err = newStratifiedSplit(ctx, in, by, &o)
 		case "together":
-			v.chooser, err = newGroupSplit(ctx, in, by, &o)
+			v.Chooser, err = newGroupSplit(ctx, in, by, &o)
 		case "list":
-			v.chooser = newListSplit(by, v.splits, o.List)
+			v.Chooser = newListSplit(by, v.Splits, o.List)
 		}
 		return err
 	}
-	return reshape(ctx, in, out, &o.Options, v)
+	return rearrange.Make(ctx, in, out, &o.Options, v)
 }
 
 // splitting is the selected way of splitting.

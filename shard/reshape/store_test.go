@@ -18,6 +18,7 @@ import (
 	"github.com/tfrec/tfrec/internal/store/storage/storagetest"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/internal/rearrange"
 	"github.com/tfrec/tfrec/shard/internal/transfer"
 	"github.com/tfrec/tfrec/shard/repair"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -98,7 +99,7 @@ func TestReshapeIntoAStoreEndsAnywhere(t *testing.T) {
 						t.Errorf("%d files, want %d, or they are others", len(left), len(want))
 					}
 					report, err := run(t, in, url+"/out")
-					if settest.Check(t, err); report.Status != upToDate {
+					if settest.Check(t, err); report.Status != rearrange.UpToDate {
 						t.Errorf("the same again: %s", report.Status)
 					}
 					return

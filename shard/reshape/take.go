@@ -5,6 +5,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/set/digest"
+	"github.com/tfrec/tfrec/shard/internal/rearrange"
 	"github.com/tfrec/tfrec/shard/internal/source"
 )
 
@@ -29,8 +30,8 @@ func Take(ctx context.Context, in []string, out string, o TakeOptions) (*Report,
 		return nil, source.OptionError(optname.TakeOptionsCount, "want how many records to take, or %s", optname.TakeOptionsSkip)
 	}
 	v := newVerb("take")
-	v.chooser, v.options = &taker{&o}, map[string]any{"count": o.Count, "skip": o.Skip}
-	return reshape(ctx, in, out, &o.Options, v)
+	v.Chooser, v.Options = &taker{&o}, map[string]any{"count": o.Count, "skip": o.Skip}
+	return rearrange.Make(ctx, in, out, &o.Options, v)
 }
 
 type taker struct{ o *TakeOptions }

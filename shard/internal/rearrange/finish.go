@@ -1,4 +1,4 @@
-package reshape
+package rearrange
 
 import (
 	"context"
@@ -15,14 +15,14 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// finish writes the metadata of the sets, the manifests last.
-func (r *reshaping) finish(ctx context.Context) error {
+// Finish writes the metadata of the sets, the manifests last.
+func (r *Run) Finish(ctx context.Context) error {
 	described, err := r.describe()
 	if err != nil {
 		return err
 	}
 	if r.In.Remapped {
-		r.report.LabelsRemapped = true
+		r.Report.LabelsRemapped = true
 		names := len(described.Labels)
 		if described.LabelMap && slices.Contains(described.Labels, "") {
 			names-- // id 0 has none
@@ -49,7 +49,7 @@ func (r *reshaping) finish(ctx context.Context) error {
 }
 
 // finishSet writes the metadata of one set. last is true for the last set.
-func (r *reshaping) finishSet(m manifest.Manifest, targets []transfer.Target, last bool) error {
+func (r *Run) finishSet(m manifest.Manifest, targets []transfer.Target, last bool) error {
 	all := newListHash("tfrec.set")
 	for _, t := range targets {
 		split := manifest.Split{Name: t.Split, Shards: t.Infos}
@@ -58,19 +58,19 @@ func (r *reshaping) finishSet(m manifest.Manifest, targets []transfer.Target, la
 			if manifest.LabelKeys(m.Features) == nil {
 				info.Labels = nil // counted before rewriting
 			}
-			info.Fingerprint = newListHash("tfrec.reshape", info.File, r.verb.name, info.SHA256).String()
+			info.Fingerprint = newListHash("tfrec.reshape", info.File, r.Verb.Name, info.SHA256).String()
 			all.add(info.File, info.Fingerprint)
 			split.Records += info.Records
-			r.report.Bytes += info.Bytes
-			r.report.Shards++
+			r.Report.Bytes += info.Bytes
+			r.Report.Shards++
 		}
 		if len(split.Shards) == 0 {
 			continue
 		}
 		m.Splits = append(m.Splits, split)
-		sum := r.report.Splits[t.Split]
-		r.report.Splits[t.Split] = shard.SplitSummary{Records: sum.Records + split.Records, Shards: sum.Shards + len(split.Shards)}
-		r.report.Records += split.Records
+		sum := r.Report.Splits[t.Split]
+		r.Report.Splits[t.Split] = shard.SplitSummary{Records: sum.Records + split.Records, Shards: sum.Shards + len(split.Shards)}
+		r.Report.Records += split.Records
 	}
 	if len(m.Splits) == 0 {
 		if last {
@@ -81,11 +81,11 @@ func (r *reshaping) finishSet(m manifest.Manifest, targets []transfer.Target, la
 	m.Fingerprint = all.String()
 	dir := targets[0].Dir
 	if group, ok := strings.CutSuffix(targets[0].Sub, "/"); ok {
-		if r.report.Groups == nil {
-			r.report.Groups = map[string]int64{}
+		if r.Report.Groups == nil {
+			r.Report.Groups = map[string]int64{}
 		}
 		for _, s := range m.Splits {
-			r.report.Groups[group] += s.Records
+			r.Report.Groups[group] += s.Records
 		}
 	}
 	if err := dir.SyncNames(); err != nil {
@@ -109,7 +109,7 @@ func (r *reshaping) finishSet(m manifest.Manifest, targets []transfer.Target, la
 }
 
 // describe returns the manifest's description of the records.
-func (r *reshaping) describe() (*manifest.Manifest, error) {
+func (r *Run) describe() (*manifest.Manifest, error) {
 	m := r.In.Described
 	if !r.In.Known {
 		total := r.Scans.Total()
@@ -139,13 +139,13 @@ func (r *reshaping) describe() (*manifest.Manifest, error) {
 		}
 	}
 	m.Format, m.Version, m.Tool = manifest.Format, manifest.Version, build.Tool
-	m.Name, m.Options, m.Seed = r.Name, r.options, r.o.Seed
+	m.Name, m.Options, m.Seed = r.Name, r.recorded, r.Options.Seed
 	m.Compression = r.Compression.String()
 	if m.Features == nil {
 		m.Features = []manifest.Feature{}
 	}
-	if r.verb.describe != nil {
-		if err := r.verb.describe(&m); err != nil {
+	if r.Verb.Describe != nil {
+		if err := r.Verb.Describe(&m); err != nil {
 			return nil, err
 		}
 	}

@@ -1,52 +1,16 @@
-package reshape
+package rearrange
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/shard"
-	"github.com/tfrec/tfrec/shard/internal/source"
 )
-
-// mustBeApart returns an error if the output directory overlaps with the inputs.
-func mustBeApart(ctx context.Context, paths []string, in *source.Inputs, out string) error {
-	from := directories(ctx, paths, storage.Remote(out))
-	for _, f := range in.Files {
-		from = append(from, f.Path)
-	}
-	return setdir.MustBeApart(out, from...)
-}
-
-// directories returns the directories that paths refer to as a whole: those in object stores if
-// remote, otherwise the local ones.
-func directories(ctx context.Context, paths []string, remote bool) []string {
-	var dirs []string
-	for _, path := range paths {
-		at := storage.Parse(path)
-		if at.Remote() != remote {
-			continue
-		}
-		matches := []string{path}
-		if _, err := at.Stat(ctx); err != nil {
-			matches, _ = storage.Glob(ctx, path)
-		}
-		for _, match := range matches {
-			if strings.HasSuffix(match, ".json") {
-				match = storage.Dir(match)
-			}
-			if storage.IsDir(ctx, match) {
-				dirs = append(dirs, match)
-			}
-		}
-	}
-	return dirs
-}
 
 // undoPatience limits how long files that an interrupted run wrote to an object store are being
 // removed, unless a user waits: see storage.Cleanup. The next run removes the rest.
@@ -55,11 +19,11 @@ const undoPatience = 30 * time.Second
 // undo removes the files that the run wrote. In an object store the file names stay in the run's
 // state: an abandoned request may still be executed and leave a file that the next run has to know
 // about. Requests end with the run's context, so undo uses a fresh one if that is done.
-func (r *reshaping) undo(ctx context.Context) error {
+func (r *Run) undo(ctx context.Context) error {
 	if !r.Dir.Remote() {
-		return setdir.Discard(r.Dir, r.files)
+		return setdir.Discard(r.Dir, r.Files)
 	}
-	files := append(slices.Clone(r.files), shard.StateDir+"/"+setdir.FinishedFile)
+	files := append(slices.Clone(r.Files), shard.StateDir+"/"+setdir.FinishedFile)
 	if ctx.Err() == nil {
 		return errors.Join(r.Dir.Remove(files...), r.Dir.Sweep())
 	}
@@ -73,7 +37,7 @@ func (r *reshaping) undo(ctx context.Context) error {
 }
 
 // undoAgain removes files after the context that the directory was opened with has ended.
-func (r *reshaping) undoAgain(ctx context.Context, files []string) error {
+func (r *Run) undoAgain(ctx context.Context, files []string) error {
 	if err := r.Dir.Close(); err != nil {
 		return err
 	}
@@ -84,7 +48,7 @@ func (r *reshaping) undoAgain(ctx context.Context, files []string) error {
 	// This process may have been suspended so long that another run has used the directory in the
 	// meantime; leave that run's files alone.
 	run, err := dir.Run()
-	if err != nil || run == nil || len(run.Files) > len(r.files) || !slices.Equal(run.Files, r.files[:len(run.Files)]) {
+	if err != nil || run == nil || len(run.Files) > len(r.Files) || !slices.Equal(run.Files, r.Files[:len(run.Files)]) {
 		return errors.Join(err, dir.Close())
 	}
 	return errors.Join(dir.Remove(files...), dir.Sweep(), dir.Close())

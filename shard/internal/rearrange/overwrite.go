@@ -1,4 +1,4 @@
-package reshape
+package rearrange
 
 import (
 	"context"
@@ -42,7 +42,7 @@ func oldFilesOf(ctx context.Context, d *setdir.Dir) ([]string, error) {
 }
 
 // replaceSet makes a set that replaces the one with the given old files.
-func replaceSet(ctx context.Context, in []string, out, name string, old []string, o *Options, v *verb) (*Report, error) {
+func replaceSet(ctx context.Context, in []string, out, name string, old []string, o *Options, v *Verb) (*Report, error) {
 	dir, err := setdir.Open(ctx, out, setdir.Options{})
 	if err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func replaceSet(ctx context.Context, in []string, out, name string, old []string
 	}
 	stage := *o
 	stage.Overwrite, stage.Name = false, name
-	report, err := reshape(ctx, in, dir.Join(setdir.StageDir), &stage, v)
+	report, err := Make(ctx, in, dir.Join(setdir.StageDir), &stage, v)
 	if err != nil {
 		return nil, errors.Join(err, dir.Abandon())
 	}

@@ -1,4 +1,4 @@
-package reshape
+package rearrange
 
 import (
 	"errors"
@@ -16,7 +16,7 @@ func TestUnreadableFinishedRunIsAnError(t *testing.T) {
 	t.Parallel()
 	file, out := filepath.Join(t.TempDir(), "made.tfrecord"), filepath.Join(t.TempDir(), "set")
 	settest.ExampleFile(t, file, 4, settest.Numbers)
-	_, err := reshape(t.Context(), []string{file}, out, &Options{}, &verb{name: "made"})
+	_, err := Make(t.Context(), []string{file}, out, &Options{}, &Verb{Name: "made"})
 	settest.Check(t, err)
 	if f, err := finishedOf(setdir.View(t.Context(), out)); f == nil || err != nil {
 		t.Fatal(f, err)

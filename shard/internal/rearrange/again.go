@@ -1,4 +1,4 @@
-package reshape
+package rearrange
 
 import (
 	"context"
@@ -27,8 +27,8 @@ import (
 // nearly every change moves records between shards, and a fingerprint would need all inputs to be
 // read, which takes as long as the run.
 
-// upToDate is the Report.Status of a run that had nothing to do.
-const upToDate = "up_to_date"
+// UpToDate is the Report.Status of a run that had nothing to do.
+const UpToDate = "up_to_date"
 
 const (
 	finishedFormat = "tfrec.finished"
@@ -39,7 +39,7 @@ const (
 type finished struct {
 	Format  string  `json:"format"`
 	Version int     `json:"version"`
-	Request request `json:"request"`
+	Request Request `json:"request"`
 	// Sets are the sets that the run made: one, or one per group.
 	Sets []finishedSet `json:"sets"`
 	// Report is the report of the run.
@@ -59,8 +59,8 @@ type finishedSet struct {
 	Versions []string `json:"versions,omitempty"`
 }
 
-// request holds everything that the bytes of a new set depend on.
-type request struct {
+// Request holds everything that the bytes of a new set depend on.
+type Request struct {
 	// Options are the effective options by flag name, including name and seed.
 	Options map[string]json.RawMessage `json:"options"`
 	// Inputs are the input files in order.
@@ -83,10 +83,10 @@ type requestedInput struct {
 }
 
 // newRequest returns the request of a run.
-func newRequest(ctx context.Context, in *source.Inputs, o *Options, v *verb, name string) (request, error) {
+func newRequest(ctx context.Context, in *source.Inputs, o *Options, v *Verb, name string) (Request, error) {
 	options := o.effective(v)
 	options["name"], options["seed"] = name, o.Seed
-	q := request{Unknown: v.unknown}
+	q := Request{Unknown: v.Unknown}
 	var err error
 	if q.Options, err = rawOptions(options); err != nil {
 		return q, err
@@ -111,7 +111,7 @@ func newRequest(ctx context.Context, in *source.Inputs, o *Options, v *verb, nam
 				if err != nil {
 					return q, err
 				}
-				manifests[f.Set] = hashText(data)
+				manifests[f.Set] = HashText(data)
 			}
 			one.Manifest = manifests[f.Set]
 		}
@@ -122,8 +122,8 @@ func newRequest(ctx context.Context, in *source.Inputs, o *Options, v *verb, nam
 }
 
 // effective returns the effective options of a run by flag name, without seed and name.
-func (o *Options) effective(v *verb) map[string]any {
-	options := map[string]any{setdir.OptionVerb: v.name, "compression": o.compression().String()}
+func (o *Options) effective(v *Verb) map[string]any {
+	options := map[string]any{setdir.OptionVerb: v.Name, "compression": o.compression().String()}
 	switch {
 	case o.Shards > 0:
 		options["shards"] = o.Shards
@@ -136,7 +136,7 @@ func (o *Options) effective(v *verb) map[string]any {
 	default:
 		options["shards"] = "auto"
 	}
-	maps.Copy(options, v.options)
+	maps.Copy(options, v.Options)
 	return options
 }
 
@@ -152,14 +152,14 @@ func rawOptions(options map[string]any) (map[string]json.RawMessage, error) {
 	return raw, nil
 }
 
-func hashText(data []byte) string {
+func HashText(data []byte) string {
 	h := digest.Of(data)
 	return fmt.Sprintf("%016x%016x", h.Hi, h.Lo)
 }
 
 // differs describes the first difference from an earlier request; "" if they are the same.
-func (q *request) differs(before *request, v *verb) string {
-	text := func(r *request, key string) string { return setdir.OptionText(r.Options[key], nil) }
+func (q *Request) differs(before *Request, v *Verb) string {
+	text := func(r *Request, key string) string { return setdir.OptionText(r.Options[key], nil) }
 	verb := text(before, setdir.OptionVerb)
 	if verb != text(q, setdir.OptionVerb) {
 		return "the verb was " + verb
@@ -219,7 +219,7 @@ func (m *finished) changed(ctx context.Context, d *setdir.Dir) string {
 
 func (s *finishedSet) changed(set *setdir.Dir) string {
 	data, err := set.Read(manifest.File, manifest.MaxSize)
-	if err != nil || hashText(data) != s.Manifest {
+	if err != nil || HashText(data) != s.Manifest {
 		return manifest.File
 	}
 	m, err := set.Manifest()
@@ -281,7 +281,7 @@ func (s *finishedSet) stamp(number int, bytes int64) setdir.Stamp {
 
 // again checks whether the directory already holds the requested set, and if so returns the report
 // of the run that made it. It is an error if it holds a different set.
-func again(ctx context.Context, out string, q *request, v *verb) (*Report, error) {
+func again(ctx context.Context, out string, q *Request, v *Verb) (*Report, error) {
 	dir := setdir.View(ctx, out)
 	m, err := finishedOf(dir)
 	if m == nil {
@@ -311,17 +311,17 @@ func again(ctx context.Context, out string, q *request, v *verb) (*Report, error
 		return nil, fmt.Errorf("%s holds this set, but %s has changed since or is missing: %s", out, file, setdir.OrOverwrite(dir, fmt.Sprintf("%s makes it again", optname.OptionsOverwrite), "remove all of it, or give another directory"))
 	}
 	report := m.Report
-	report.Status = upToDate
+	report.Status = UpToDate
 	return &report, nil
 }
 
 // record adds a set that is about to be finished to the state.
-func (r *reshaping) record(m *manifest.Manifest, sub string, dir *setdir.Dir) error {
+func (r *Run) record(m *manifest.Manifest, sub string, dir *setdir.Dir) error {
 	data, err := m.Encode()
 	if err != nil {
 		return err
 	}
-	s := finishedSet{Sub: sub, Manifest: hashText(data)}
+	s := finishedSet{Sub: sub, Manifest: HashText(data)}
 	for _, split := range m.Splits {
 		for _, info := range split.Shards {
 			is, err := dir.Stamp(info.File)
@@ -339,8 +339,8 @@ func (r *reshaping) record(m *manifest.Manifest, sub string, dir *setdir.Dir) er
 }
 
 // putFinished writes the state of the run; all of its sets must have been recorded.
-func (r *reshaping) putFinished() error {
+func (r *Run) putFinished() error {
 	return r.Dir.PutState(setdir.FinishedFile, &finished{
-		Format: finishedFormat, Version: setdir.StateVersion, Request: r.request, Sets: r.sets, Report: r.report,
+		Format: finishedFormat, Version: setdir.StateVersion, Request: r.Request, Sets: r.sets, Report: r.Report,
 	})
 }

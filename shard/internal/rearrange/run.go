@@ -1,4 +1,4 @@
-package reshape
+package rearrange
 
 import (
 	"context"
@@ -21,49 +21,49 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// errNothingLeft is returned if the new set would have no records.
-var errNothingLeft = errors.New("no records are left to write; nothing was written: choose other records, or more of them")
+// ErrNothingLeft is returned if the new set would have no records.
+var ErrNothingLeft = errors.New("no records are left to write; nothing was written: choose other records, or more of them")
 
-// reshape makes a new set in the directory out from the records of the inputs in.
+// Make makes a new set in the directory out from the records of the inputs in.
 //
 // The records are read up to three times: once to count them by their headers, if no manifest gives
 // their number; once to choose, if that needs more than record numbers; and once to write them. The
 // manifest is put in place after all shards. A run that fails removes what it wrote.
-func reshape(ctx context.Context, in []string, out string, o *Options, v *verb) (*Report, error) {
+func Make(ctx context.Context, in []string, out string, o *Options, v *Verb) (*Report, error) {
 	began := time.Now()
-	r, err := openReshaping(ctx, in, out, o, v)
+	r, err := Open(ctx, in, out, o, v)
 	if err != nil {
 		return nil, err
 	}
 	switch {
-	case r.report.Status == upToDate:
-		r.report.Seconds = time.Since(began).Seconds()
-		return &r.report, nil
-	case r.old != nil:
-		return replaceSet(ctx, in, out, r.Name, r.old, o, v)
+	case r.Report.Status == UpToDate:
+		r.Report.Seconds = time.Since(began).Seconds()
+		return &r.Report, nil
+	case r.Old != nil:
+		return replaceSet(ctx, in, out, r.Name, r.Old, o, v)
 	}
-	if r.Dir, err = setdir.OpenOut(ctx, out, v.name, "", setdir.Options{}); err != nil {
+	if r.Dir, err = setdir.OpenOut(ctx, out, v.Name, "", setdir.Options{}); err != nil {
 		return nil, err
 	}
 	defer r.Dir.Close()
 	if err := r.run(ctx); err != nil {
 		return nil, errors.Join(err, r.undo(ctx))
 	}
-	r.report.Seconds = time.Since(began).Seconds()
-	return &r.report, nil
+	r.Report.Seconds = time.Since(began).Seconds()
+	return &r.Report, nil
 }
 
-// openReshaping finds the inputs and checks the options against them and against the contents of
+// Open finds the inputs and checks the options against them and against the contents of
 // the output directory. The returned run has no directory yet; its report's status is "up_to_date"
 // if there is nothing to do, and its field old lists the files of a set to be replaced.
-func openReshaping(ctx context.Context, in []string, out string, o *Options, v *verb) (*reshaping, error) {
+func Open(ctx context.Context, in []string, out string, o *Options, v *Verb) (*Run, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
 	if o.Overwrite && storage.Remote(out) {
 		return nil, fmt.Errorf("%s: a set in an object store cannot be replaced in one step: write to a new directory, and remove the old set", out)
 	}
-	inputs, err := source.Open(ctx, in, reading(o))
+	inputs, err := source.Open(ctx, in, Reading(o))
 	if err != nil {
 		return nil, err
 	}
@@ -73,14 +73,15 @@ func openReshaping(ctx context.Context, in []string, out string, o *Options, v *
 	if err := mustBeApart(ctx, in, inputs, out); err != nil {
 		return nil, err
 	}
-	r := &reshaping{
+	r := &Run{
 		Transfer: transfer.Transfer{In: inputs, Compression: o.compression(), MaxOpen: o.maxOpen},
-		o:        o, verb: v, report: Report{Status: "written", Splits: map[string]shard.SplitSummary{}},
+		Options:  o, Verb: v, PartSize: o.partSize,
+		Report: Report{Status: "written", Splits: map[string]shard.SplitSummary{}},
 	}
 	if r.Name, err = o.datasetName(inputs, out); err != nil {
 		return nil, err
 	}
-	if r.request, err = newRequest(ctx, inputs, o, v, r.Name); err != nil {
+	if r.Request, err = newRequest(ctx, inputs, o, v, r.Name); err != nil {
 		return nil, err
 	}
 	change, err := setdir.Settle(ctx, storage.Parse(out))
@@ -91,48 +92,49 @@ func openReshaping(ctx context.Context, in []string, out string, o *Options, v *
 		return nil, err
 	}
 	if o.Overwrite {
-		r.old, err = oldFilesOf(ctx, setdir.View(ctx, out))
+		r.Old, err = oldFilesOf(ctx, setdir.View(ctx, out))
 		return r, err
 	}
-	report, err := again(ctx, out, &r.request, v)
+	report, err := again(ctx, out, &r.Request, v)
 	if report != nil {
-		r.report = *report
+		r.Report = *report
 	}
 	return r, err
 }
 
-// reshaping is one run of a verb.
-type reshaping struct {
+// Run is one run of a verb.
+type Run struct {
 	transfer.Transfer
-	o       *Options
-	verb    *verb
-	request request
-	old     []string      // files of the set to be replaced; nil if there is none
-	sets    []finishedSet // finished, or about to be
-	options map[string]json.RawMessage
-	files   []string // that may be written, relative to the directory
-	planID  string   // ID of the ReshardPlan; empty without one
-	report  Report
+	Options  *Options
+	Verb     *Verb
+	Request  Request
+	Old      []string                   // files of the set to be replaced; nil if there is none
+	sets     []finishedSet              // finished, or about to be
+	recorded map[string]json.RawMessage // the effective options
+	PartSize int64                      // approximate, of a plan; 0: default
+	Files    []string                   // that may be written, relative to the directory
+	PlanID   string                     // ID of the ReshardPlan; empty without one
+	Report   Report
 }
 
-func (r *reshaping) note(format string, args ...any) {
+func (r *Run) note(format string, args ...any) {
 	sentence := fmt.Sprintf(format, args...)
-	r.report.Notes = append(r.report.Notes, sentence)
-	if r.o.Note != nil {
-		r.o.Note(sentence)
+	r.Report.Notes = append(r.Report.Notes, sentence)
+	if r.Options.Note != nil {
+		r.Options.Note(sentence)
 	}
 }
 
-func (r *reshaping) run(ctx context.Context) error {
+func (r *Run) run(ctx context.Context) error {
 	defer func() {
 		if r.Log != nil {
 			r.Log.Close()
 		}
 	}()
-	if err := r.survey(ctx); err != nil {
+	if err := r.Survey(ctx); err != nil {
 		return err
 	}
-	if err := r.announce(); err != nil {
+	if err := r.Announce(); err != nil {
 		return err
 	}
 	if err := r.Transfer.Write(ctx); err != nil {
@@ -141,48 +143,48 @@ func (r *reshaping) run(ctx context.Context) error {
 	if err := r.In.CheckUnchanged(ctx); err != nil {
 		return err
 	}
-	return r.finish(ctx)
+	return r.Finish(ctx)
 }
 
-// survey counts the records, checks them against the manifests and plans the shards.
-func (r *reshaping) survey(ctx context.Context) error {
+// Survey counts the records, checks them against the manifests and plans the shards.
+func (r *Run) Survey(ctx context.Context) error {
 	if err := r.In.Count(ctx); err != nil {
 		return err
 	}
 	if err := r.In.HoldToManifests(ctx, r.note); err != nil {
 		return err
 	}
-	r.report.RecordsIn = r.In.Records()
-	if r.report.RecordsIn == 0 {
+	r.Report.RecordsIn = r.In.Records()
+	if r.Report.RecordsIn == 0 {
 		return fmt.Errorf("%w: the inputs hold no records", shard.ErrNoRecords)
 	}
-	if err := r.In.CheckSchemas(ctx, r.o.Union, r.note); err != nil {
+	if err := r.In.CheckSchemas(ctx, r.Options.Union, r.note); err != nil {
 		return err
 	}
-	if r.verb.prepare != nil {
-		if err := r.verb.prepare(ctx, r.In, r.Dir); err != nil {
+	if r.Verb.Prepare != nil {
+		if err := r.Verb.Prepare(ctx, r.In, r.Dir); err != nil {
 			return err
 		}
 	}
-	if r.verb.advice != nil {
-		if sentence := r.verb.advice(r.In); sentence != "" {
+	if r.Verb.Advice != nil {
+		if sentence := r.Verb.Advice(r.In); sentence != "" {
 			r.note("%s", sentence)
 		}
 	}
-	r.Order, r.Rewrite = r.verb.order, r.verb.rewrite // which prepare may have changed
+	r.Order, r.Rewrite = r.Verb.Order, r.Verb.Rewrite // which prepare may have changed
 	return r.plan(ctx)
 }
 
 // plan decides which records go where, and the number of shards of each target.
-func (r *reshaping) plan(ctx context.Context) error {
-	splits := r.verb.splits
+func (r *Run) plan(ctx context.Context) error {
+	splits := r.Verb.Splits
 	if splits == nil {
 		splits = r.In.Splits
 	}
-	if err := shares.CheckShardsOf(splits, r.o.SplitShards); err != nil {
+	if err := shares.CheckShardsOf(splits, r.Options.SplitShards); err != nil {
 		return source.OptionError(optname.OptionsSplitShards, "%v", err)
 	}
-	groups := r.verb.groups
+	groups := r.Verb.Groups
 	if groups == nil {
 		groups = []string{""}
 	}
@@ -196,9 +198,9 @@ func (r *reshaping) plan(ctx context.Context) error {
 		}
 	}
 	records, bytes := r.In.BySplit, make([]int64, len(r.Targets))
-	if r.verb.chooser != nil {
+	if r.Verb.Chooser != nil {
 		var err error
-		if r.Log, records, bytes, err = assign.Choose(ctx, r.In, r.verb.chooser, len(r.Targets), r.Dir); err != nil {
+		if r.Log, records, bytes, err = assign.Choose(ctx, r.In, r.Verb.Chooser, len(r.Targets), r.Dir); err != nil {
 			return err
 		}
 	} else {
@@ -217,18 +219,18 @@ func (r *reshaping) plan(ctx context.Context) error {
 			continue
 		}
 		var err error
-		if t.Layout, err = r.o.cut(t.Split, records[i], bytes[i]); err != nil {
+		if t.Layout, err = r.Options.cut(t.Split, records[i], bytes[i]); err != nil {
 			return err
 		}
 	}
 	if total == 0 {
-		return errNothingLeft
+		return ErrNothingLeft
 	}
 	return r.nameFiles()
 }
 
 // nameFiles lists all files that the run may write.
-func (r *reshaping) nameFiles() error {
+func (r *Run) nameFiles() error {
 	plain := r.Compression == tfrecord.CompressionNone
 	subs := map[string]bool{}
 	for i := range r.Targets {
@@ -236,17 +238,17 @@ func (r *reshaping) nameFiles() error {
 		subs[t.Sub] = true
 		for n := range t.Shards {
 			file := t.ShardName(r.Name, n)
-			r.files = append(r.files, t.Sub+file)
+			r.Files = append(r.Files, t.Sub+file)
 			if plain {
-				r.files = append(r.files, t.Sub+filepath.ToSlash(manifest.IndexPath(file)))
+				r.Files = append(r.Files, t.Sub+filepath.ToSlash(manifest.IndexPath(file)))
 			}
 		}
 	}
 	for sub := range subs {
-		r.files = append(r.files, sub+manifest.File)
+		r.Files = append(r.Files, sub+manifest.File)
 	}
-	slices.Sort(r.files)
-	for _, file := range r.files {
+	slices.Sort(r.Files)
+	for _, file := range r.Files {
 		if base := filepath.Base(file); len(base) > maxFileName {
 			return fmt.Errorf("the file %s... would have a name of %d bytes, more than the limit of %d: give a shorter %s", base[:40], len(base), maxFileName, optname.OptionsName)
 		}
@@ -255,11 +257,11 @@ func (r *reshaping) nameFiles() error {
 }
 
 // nameDescribing adds the metadata files, which depend on the features, to the list of files.
-func (r *reshaping) nameDescribing(m *manifest.Manifest) error {
+func (r *Run) nameDescribing(m *manifest.Manifest) error {
 	for i := range r.Targets {
 		if sub := r.Targets[i].Sub; i == 0 || sub != r.Targets[i-1].Sub {
 			for _, file := range m.MetadataFiles() {
-				r.files = append(r.files, sub+file)
+				r.Files = append(r.Files, sub+file)
 			}
 		}
 	}
@@ -270,16 +272,16 @@ func (r *reshaping) nameDescribing(m *manifest.Manifest) error {
 // and indexes.
 const maxFileName = 255 - 20
 
-// announce records the files of the run before it writes any, so that the next run can clean up if
+// Announce records the files of the run before it writes any, so that the next run can clean up if
 // this one is killed.
-func (r *reshaping) announce() error {
+func (r *Run) Announce() error {
 	var err error
-	if r.options, err = rawOptions(r.o.effective(r.verb)); err != nil {
+	if r.recorded, err = rawOptions(r.Options.effective(r.Verb)); err != nil {
 		return err
 	}
 	return r.putRun()
 }
 
-func (r *reshaping) putRun() error {
-	return r.Dir.PutRun(&setdir.Run{Name: r.Name, Options: r.options, Files: r.files, Plan: r.planID, Args: r.o.Args})
+func (r *Run) putRun() error {
+	return r.Dir.PutRun(&setdir.Run{Name: r.Name, Options: r.recorded, Files: r.Files, Plan: r.PlanID, Args: r.Options.Args})
 }

@@ -1,4 +1,4 @@
-package reshape
+package rearrange
 
 import (
 	"crypto/sha256"
