@@ -20,6 +20,7 @@ import (
 	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/internal/distribute"
 	"github.com/tfrec/tfrec/shard/internal/rearrange"
 	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -258,7 +259,7 @@ func TestPlansGoOn(t *testing.T) {
 					t.Errorf("%v", err)
 				}
 			} else {
-				settest.Check(t, release(run)) // as the system does
+				settest.Check(t, distribute.Release(run)) // as the system does
 			}
 			if how == "by one machine" {
 				_, err = Reshard(ctx, []string{file}, out, o)
@@ -332,7 +333,7 @@ func TestPlansFindDamage(t *testing.T) {
 	run, err := PlanReshard(ctx, []string{path}, filepath.Join(t.TempDir(), "out"), o)
 	settest.Check(t, err)
 	settest.Check(t, os.Chtimes(path, time.Time{}, time.Now().Add(time.Hour)))
-	if _, err := readAll(ctx, run.Plan()); !errors.Is(err, errChangedInput) {
+	if _, err := readAll(ctx, run.Plan()); !errors.Is(err, distribute.ErrChangedInput) {
 		t.Errorf("a changed input: %v", err)
 	}
 	if err := run.Abandon(ctx, errors.New("the runner has failed")); err == nil || !strings.Contains(err.Error(), path) || strings.Contains(err.Error(), "runner") {

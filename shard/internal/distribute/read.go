@@ -1,4 +1,4 @@
-package reshape
+package distribute
 
 import (
 	"context"
@@ -15,8 +15,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// ReshardCounts are the counts of a part or a shard.
-type ReshardCounts struct {
+// Counts are the counts of a part or a shard.
+type Counts struct {
 	Records int64
 	Bytes   int64 // of the frames or, for a shard, of the file
 	// Kept is set if the shard was finished already.
@@ -36,7 +36,7 @@ const (
 // It is an error if an input has changed since it was planned, or is damaged: the error is then a
 // [*shard.DamagedError] with file, record and offset. After an error, nothing that was dealt from
 // the part may be used. If deal returns an error, Read fails with it.
-func (p *ReshardPlan) Read(ctx context.Context, part int, deal func(shard int, batch []byte) error) (ReshardCounts, error) {
+func (p *Plan) Read(ctx context.Context, part int, deal func(shard int, batch []byte) error) (Counts, error) {
 	var dealing error
 	d := &partitioner{plan: p, held: make([]heldRows, p.Shards()), deal: func(shard int, batch []byte) error {
 		dealing = deal(shard, batch)
@@ -52,7 +52,7 @@ func (p *ReshardPlan) Read(ctx context.Context, part int, deal func(shard int, b
 	return d.counts, err
 }
 
-func (p *ReshardPlan) readPart(ctx context.Context, part int, d *partitioner) error {
+func (p *Plan) readPart(ctx context.Context, part int, d *partitioner) error {
 	if part < 0 || part >= p.Parts() {
 		return fmt.Errorf("part %d: there are %d", part, p.Parts())
 	}
@@ -103,7 +103,7 @@ func (p *ReshardPlan) readPart(ctx context.Context, part int, d *partitioner) er
 }
 
 // unchanged compares an open input with its state when it was planned.
-func (p *ReshardPlan) unchanged(number int, file storage.File) error {
+func (p *Plan) unchanged(number int, file storage.File) error {
 	st, err := file.Stat()
 	if err != nil {
 		return err
@@ -119,15 +119,15 @@ func (p *ReshardPlan) unchanged(number int, file storage.File) error {
 	return nil
 }
 
-// errChangedInput is the error for an input that has changed since it was planned.
-var errChangedInput = errors.New("it has changed since the run was planned")
+// ErrChangedInput is the error for an input that has changed since it was planned.
+var ErrChangedInput = errors.New("it has changed since the run was planned")
 
 func changedInput(path string) error {
-	return fmt.Errorf("%s: %w: start again", path, errChangedInput)
+	return fmt.Errorf("%s: %w: start again", path, ErrChangedInput)
 }
 
 // order returns the order of the records in each split.
-func (p *ReshardPlan) order(ctx context.Context, t *transfer.Transfer) (assign.Ordering, error) {
+func (p *Plan) order(ctx context.Context, t *transfer.Transfer) (assign.Ordering, error) {
 	if !p.planned.Shuffle {
 		return assign.Unchanged{}, nil
 	}
@@ -138,12 +138,12 @@ func (p *ReshardPlan) order(ctx context.Context, t *transfer.Transfer) (assign.O
 // partitioner groups records by the shards that they belong to. A batch is the number of its
 // records and their positions in the split, all as varints, followed by their frames.
 type partitioner struct {
-	plan   *ReshardPlan
+	plan   *Plan
 	order  assign.Ordering
 	deal   func(shard int, batch []byte) error
 	held   []heldRows // by shard
 	bytes  int64      // held for all shards
-	counts ReshardCounts
+	counts Counts
 }
 
 // heldRows are the records held for a shard.

@@ -1,4 +1,4 @@
-package reshape
+package distribute
 
 import (
 	"context"
@@ -27,7 +27,7 @@ type storedDamage struct {
 }
 
 // fail stores an error for the planning run, if possible.
-func (p *ReshardPlan) fail(ctx context.Context, err error) {
+func (p *Plan) fail(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return // canceled because of another error, or none
 	}
@@ -46,7 +46,7 @@ func (p *ReshardPlan) fail(ctx context.Context, err error) {
 }
 
 // failure returns the error stored by a part or a shard; nil if there is none.
-func (p *ReshardPlan) failure(dir *setdir.Dir) error {
+func (p *Plan) failure(dir *setdir.Dir) error {
 	var f storedFailure
 	usable, err := dir.ReadStateFile(setdir.ReshardFailureFile, &f)
 	if !usable || f.Plan != p.id {

@@ -1,4 +1,4 @@
-package reshape
+package distribute
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package reshape
+package distribute
 
 import (
 	"context"
@@ -21,7 +21,7 @@ import (
 // Write fails with it. Records that do not fit in Options.Memory are spilled to the output
 // directory or, if that is a URL, to the system's temporary directory. A shard that this plan has
 // finished already is kept, without reading batches.
-func (p *ReshardPlan) Write(ctx context.Context, shard int, batches iter.Seq2[[]byte, error]) (ReshardCounts, error) {
+func (p *Plan) Write(ctx context.Context, shard int, batches iter.Seq2[[]byte, error]) (Counts, error) {
 	var receiving error
 	counts, err := p.writeShard(ctx, shard, func(yield func([]byte, error) bool) {
 		for batch, err := range batches {
@@ -37,13 +37,13 @@ func (p *ReshardPlan) Write(ctx context.Context, shard int, batches iter.Seq2[[]
 	return counts, err
 }
 
-func (p *ReshardPlan) writeShard(ctx context.Context, shard int, batches iter.Seq2[[]byte, error]) (ReshardCounts, error) {
+func (p *Plan) writeShard(ctx context.Context, shard int, batches iter.Seq2[[]byte, error]) (Counts, error) {
 	if shard < 0 || shard >= p.Shards() {
-		return ReshardCounts{}, fmt.Errorf("shard %d: there are %d", shard, p.Shards())
+		return Counts{}, fmt.Errorf("shard %d: there are %d", shard, p.Shards())
 	}
 	dir, err := p.join(ctx)
 	if err != nil {
-		return ReshardCounts{}, err
+		return Counts{}, err
 	}
 	defer dir.Close()
 	if done := p.done(dir, shard); done != nil {
@@ -59,13 +59,13 @@ func (p *ReshardPlan) writeShard(ctx context.Context, shard int, batches iter.Se
 			err = g.addBatch(ctx, batch)
 		}
 		if err != nil {
-			return ReshardCounts{}, err
+			return Counts{}, err
 		}
 	}
 	if want := g.behind - g.start; g.records != want {
-		return ReshardCounts{}, fmt.Errorf("%s: got %d of its %s: the others were lost between Read and Write", g.file, g.records, plural.Of(want, "record"))
+		return Counts{}, fmt.Errorf("%s: got %d of its %s: the others were lost between Read and Write", g.file, g.records, plural.Of(want, "record"))
 	}
-	var counts ReshardCounts
+	var counts Counts
 	// A concurrent Write of the same shard, started because a runner lost track of this one, for
 	// example, must not replace the file between the rename and the record of it.
 	err = dir.WithLock(ctx, g.file, func() error {
@@ -75,7 +75,7 @@ func (p *ReshardPlan) writeShard(ctx context.Context, shard int, batches iter.Se
 		}
 		done, err := g.finish(ctx)
 		if err == nil {
-			counts = ReshardCounts{Records: done.Records, Bytes: done.Bytes}
+			counts = Counts{Records: done.Records, Bytes: done.Bytes}
 		}
 		return err
 	})
@@ -83,7 +83,7 @@ func (p *ReshardPlan) writeShard(ctx context.Context, shard int, batches iter.Se
 }
 
 // join opens the output directory to write shards, if the run of this plan is still under way.
-func (p *ReshardPlan) join(ctx context.Context) (*setdir.Dir, error) {
+func (p *Plan) join(ctx context.Context) (*setdir.Dir, error) {
 	if err := p.underWay(setdir.View(ctx, p.out)); err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func (p *ReshardPlan) join(ctx context.Context) (*setdir.Dir, error) {
 }
 
 // underWay returns an error unless the run in dir belongs to the plan.
-func (p *ReshardPlan) underWay(dir *setdir.Dir) error {
+func (p *Plan) underWay(dir *setdir.Dir) error {
 	run, err := dir.Run()
 	if err == nil && (run == nil || run.Plan != p.id) {
 		err = errOtherPlan(p.out)
@@ -108,7 +108,7 @@ func (p *ReshardPlan) underWay(dir *setdir.Dir) error {
 }
 
 // done returns the state of a shard that this plan has finished; nil otherwise.
-func (p *ReshardPlan) done(dir *setdir.Dir, shard int) *setdir.Done {
+func (p *Plan) done(dir *setdir.Dir, shard int) *setdir.Done {
 	if done := dir.Done(p.ShardFile(shard), false); done != nil && done.Plan == p.id {
 		return done
 	}
@@ -116,7 +116,7 @@ func (p *ReshardPlan) done(dir *setdir.Dir, shard int) *setdir.Done {
 }
 
 // allDone returns the result of done for all shards.
-func (p *ReshardPlan) allDone(ctx context.Context, dir *setdir.Dir) ([]*setdir.Done, error) {
+func (p *Plan) allDone(ctx context.Context, dir *setdir.Dir) ([]*setdir.Done, error) {
 	files := make([]string, p.Shards())
 	for shard := range files {
 		files[shard] = p.ShardFile(shard)
@@ -130,14 +130,14 @@ func (p *ReshardPlan) allDone(ctx context.Context, dir *setdir.Dir) ([]*setdir.D
 	return all, err
 }
 
-func keptShard(done *setdir.Done) ReshardCounts {
-	return ReshardCounts{Records: done.Records, Bytes: done.Bytes, Kept: true}
+func keptShard(done *setdir.Done) Counts {
+	return Counts{Records: done.Records, Bytes: done.Bytes, Kept: true}
 }
 
 // collector collects the records of a shard from batches.
 type collector struct {
 	*transfer.OneShard
-	plan          *ReshardPlan
+	plan          *Plan
 	run           *transfer.Transfer
 	file          string
 	source        *source.Input // reported as the origin of the records
@@ -146,7 +146,7 @@ type collector struct {
 	records       int64
 }
 
-func (p *ReshardPlan) newCollector(dir *setdir.Dir, number int) *collector {
+func (p *Plan) newCollector(dir *setdir.Dir, number int) *collector {
 	split, index := p.find(number)
 	t, layout := p.transfer(dir), p.layout[split]
 	g := &collector{

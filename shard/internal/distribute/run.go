@@ -1,4 +1,4 @@
-package reshape
+package distribute
 
 import (
 	"context"
@@ -16,33 +16,23 @@ import (
 	"github.com/tfrec/tfrec/shard/internal/rearrange"
 )
 
-// ReshardRun is a planned Reshard as seen by the process that planned it. That process has the
-// parts read and the shards written, by any means, and then ends the run with Finish or Abandon.
-// Until then it locks the output directory.
-//
-//	run, err := reshape.PlanReshard(ctx, in, out, options)
-//	if err != nil {
-//		return err
-//	}
-//	if plan := run.Plan(); plan != nil { // else the set is up to date
-//		if err := doPartsAndShards(plan); err != nil {
-//			return run.Abandon(ctx, err)
-//		}
-//	}
-//	report, err := run.Finish(ctx)
-type ReshardRun struct {
+// Run is a planned run as seen by the process that planned it. That process has the parts read and the
+// shards written, by any means, and then ends the run with Finish or Abandon. Until then it locks the
+// output directory.
+type Run struct {
 	r     *rearrange.Run
-	plan  *ReshardPlan
+	plan  *Plan
 	held  *setdir.Dir // the directory of the plan
 	outer *setdir.Dir // the directory whose set is replaced; nil if none is
 	first *setdir.Dir // the directory as it was opened for planning; closed
 	began time.Time
 }
 
-// planRun plans a run of a verb that keeps or shuffles the order of all records, and prepares the
-// output directory for it.
-func planRun(ctx context.Context, in []string, out string, o *rearrange.Options, v *rearrange.Verb, shuffle bool) (*ReshardRun, error) {
-	run := &ReshardRun{began: time.Now()}
+// Begin plans a run of a verb that keeps or shuffles all records in their splits, and prepares the
+// output directory for it. Shards finished by an earlier run of the same plan are kept; what any other
+// run left is removed.
+func Begin(ctx context.Context, in []string, out string, o *rearrange.Options, v *rearrange.Verb, shuffle bool) (*Run, error) {
+	run := &Run{began: time.Now()}
 	var err error
 	if run.r, err = rearrange.Open(ctx, in, out, o, v); err != nil {
 		return nil, err
@@ -62,7 +52,7 @@ func planRun(ctx context.Context, in []string, out string, o *rearrange.Options,
 }
 
 // prepare makes the plan and stores it in the directory.
-func (run *ReshardRun) prepare(ctx context.Context, out string, shuffle bool) error {
+func (run *Run) prepare(ctx context.Context, out string, shuffle bool) error {
 	r := run.r
 	r.Dir = setdir.View(ctx, out) // until its purpose is known
 	if err := r.Survey(ctx); err != nil {
@@ -98,7 +88,7 @@ func (run *ReshardRun) prepare(ctx context.Context, out string, shuffle bool) er
 		return err
 	}
 	run.use(dir)
-	run.plan = &ReshardPlan{out: out, id: r.PlanID, memory: r.In.Memory, planned: *parts}
+	run.plan = &Plan{out: out, id: r.PlanID, memory: r.In.Memory, planned: *parts}
 	here, err := os.Getwd()
 	if err == nil {
 		err = run.plan.complete(here)
@@ -122,7 +112,7 @@ func (run *ReshardRun) prepare(ctx context.Context, out string, shuffle bool) er
 }
 
 // use sets the directory that the run writes to.
-func (run *ReshardRun) use(dir *setdir.Dir) {
+func (run *Run) use(dir *setdir.Dir) {
 	run.r.Dir = dir
 	for i := range run.r.Targets {
 		run.r.Targets[i].Dir = dir
@@ -131,7 +121,7 @@ func (run *ReshardRun) use(dir *setdir.Dir) {
 
 // leave stores in the directory what other processes need: the names of the files to be written,
 // and the plan with the shards that are finished.
-func (run *ReshardRun) leave(ctx context.Context, plan json.RawMessage, here string) error {
+func (run *Run) leave(ctx context.Context, plan json.RawMessage, here string) error {
 	stored := storedReshard{
 		Format: reshardFormat, Version: reshardVersion, ID: run.plan.id, Directory: setdir.InputKey(here), Memory: run.plan.memory,
 		Kept: []int{}, Plan: plan,
@@ -156,11 +146,11 @@ func (run *ReshardRun) leave(ctx context.Context, plan json.RawMessage, here str
 }
 
 // Plan returns the plan, or nil if the set is up to date and only Finish remains to be called.
-func (run *ReshardRun) Plan() *ReshardPlan { return run.plan }
+func (run *Run) Plan() *Plan { return run.plan }
 
 // Finish checks the shards against the plan, writes the metadata, the manifest last, and ends the
 // run. If it fails, finished shards are kept: repeating the run makes only the others.
-func (run *ReshardRun) Finish(ctx context.Context) (*rearrange.Report, error) {
+func (run *Run) Finish(ctx context.Context) (*rearrange.Report, error) {
 	if run.plan != nil {
 		if err := run.finish(ctx); err != nil {
 			return nil, errors.Join(err, run.close())
@@ -170,7 +160,7 @@ func (run *ReshardRun) Finish(ctx context.Context) (*rearrange.Report, error) {
 	return &run.r.Report, run.close()
 }
 
-func (run *ReshardRun) finish(ctx context.Context) error {
+func (run *Run) finish(ctx context.Context) error {
 	p, r := run.plan, run.r
 	for number := range p.Shards() {
 		split, index := p.find(number)
@@ -226,7 +216,7 @@ func (run *ReshardRun) finish(ctx context.Context) error {
 }
 
 // takeBack locks the directory for this run alone, once the other processes have left it.
-func (run *ReshardRun) takeBack(ctx context.Context) error {
+func (run *Run) takeBack(ctx context.Context) error {
 	if run.held == nil {
 		return errOtherPlan(run.plan.out)
 	}
@@ -257,7 +247,7 @@ const leaving = 10 * time.Second
 // restored to its previous state, unless there are finished shards and the inputs are not damaged:
 // then the shards are kept, and repeating the run makes the others. Abandon works after ctx is
 // done, because that is often why the run failed.
-func (run *ReshardRun) Abandon(ctx context.Context, err error) error {
+func (run *Run) Abandon(ctx context.Context, err error) error {
 	defer run.close()
 	if run.plan == nil {
 		return err
@@ -293,11 +283,11 @@ func (run *ReshardRun) Abandon(ctx context.Context, err error) error {
 	return err
 }
 
-// release gives up what a run holds without ending it, as if its process had been killed, for tests.
-func release(run *ReshardRun) error { return run.close() }
+// Release gives up what a run holds without ending it, as if its process had been killed, for tests.
+func Release(run *Run) error { return run.close() }
 
 // close releases the directories.
-func (run *ReshardRun) close() error {
+func (run *Run) close() error {
 	var err error
 	for _, dir := range []*setdir.Dir{run.held, run.outer} {
 		if dir != nil {
