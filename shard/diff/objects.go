@@ -1,4 +1,4 @@
-package reshape
+package diff
 
 import (
 	"cmp"

@@ -1,4 +1,4 @@
-package reshape
+package diff
 
 import (
 	"cmp"
@@ -17,8 +17,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// DiffOptions are the options of Diff. The zero value compares record by record, in order.
-type DiffOptions struct {
+// Options are the options of Compare. The zero value compares record by record, in order.
+type Options struct {
 	// Partial reads the existing shards of incomplete sets, and calls Note for each such set (see
 	// [shard.ExpandOptions]).
 	Partial bool
@@ -39,9 +39,9 @@ type DiffOptions struct {
 	Progress *shard.ReadProgress
 }
 
-// DiffReport describes how two inputs, a and b, differ. Its JSON form is the output of `tfrec diff
+// Report describes how two inputs, a and b, differ. Its JSON form is the output of `tfrec diff
 // --json`.
-type DiffReport struct {
+type Report struct {
 	// Equal is set if the records are equal and, where both inputs have manifests, the features and
 	// labels as well. Different options do not make sets unequal.
 	Equal    bool  `json:"equal"`
@@ -69,8 +69,8 @@ type DiffReport struct {
 type Difference struct {
 	Split string `json:"split"`
 	// A and B are the positions of the records; nil for a missing record.
-	A *source.Position `json:"a"`
-	B *source.Position `json:"b"`
+	A *Position `json:"a"`
+	B *Position `json:"b"`
 	// Features lists the features that differ; empty unless both records are Examples.
 	Features []FeatureDifference `json:"features,omitempty"`
 	// Objects lists the objects of images (boxes, classes, masks) that differ, 20 at most, if both
@@ -80,6 +80,10 @@ type Difference struct {
 	// only their order does.
 	Reason string `json:"reason,omitempty"`
 }
+
+// Position is the position of a record: the Path of its file, and Record, its number in the file from
+// 0.
+type Position = source.Position
 
 // FeatureDifference is a feature that differs between two Examples.
 type FeatureDifference struct {
@@ -101,16 +105,16 @@ type Described struct {
 	Matters bool `json:"matters"`
 }
 
-// Diff compares the records of a and b (see [shard.Expand]): the bytes of the payloads, not how
+// Compare compares the records of a and b (see [shard.Expand]): the bytes of the payloads, not how
 // they are distributed over files. If both have the same splits, each split is compared with its
 // counterpart; otherwise all records are compared in the order of the files.
 //
 // Differences, and faults in the data, are not errors: they are in the report.
-func Diff(ctx context.Context, a, b string, o DiffOptions) (*DiffReport, error) {
+func Compare(ctx context.Context, a, b string, o Options) (*Report, error) {
 	if o.MaxListed <= 0 {
 		o.MaxListed = 10
 	}
-	d := &difference{o: &o, report: &DiffReport{
+	d := &difference{o: &o, report: &Report{
 		Features: map[string]int64{}, Differences: []Difference{}, Described: []Described{}, Faults: []shard.Fault{},
 	}}
 	ro := source.Options{
@@ -155,11 +159,11 @@ func Diff(ctx context.Context, a, b string, o DiffOptions) (*DiffReport, error) 
 	return r, nil
 }
 
-// difference is a run of Diff.
+// difference is a run of Compare.
 type difference struct {
-	o      *DiffOptions
+	o      *Options
 	sides  [2]*source.Inputs
-	report *DiffReport
+	report *Report
 }
 
 // list adds a difference unless MaxListed have been listed.

@@ -1,4 +1,4 @@
-package reshape
+package diff
 
 import (
 	"fmt"
@@ -42,7 +42,7 @@ func withThings(list ...thing) []byte {
 }
 
 // objectDiff compares two records.
-func objectDiff(t *testing.T, a, b []byte, o DiffOptions) *DiffReport {
+func objectDiff(t *testing.T, a, b []byte, o Options) *Report {
 	t.Helper()
 	dir := t.TempDir()
 	one, two := filepath.Join(dir, "a.tfrecord"), filepath.Join(dir, "b.tfrecord")
@@ -73,7 +73,7 @@ func TestDiffOfObjects(t *testing.T) {
 		"all":     {[]thing{dog}, nil, []ObjectDifference{{`object 0: "dog" at [0 0 0.5 0.5]`, ""}}, ""},
 		"order":   {[]thing{dog, cat}, []thing{cat, dog}, nil, "the same objects in another order"},
 	} {
-		report := objectDiff(t, withThings(c.a...), withThings(c.b...), DiffOptions{})
+		report := objectDiff(t, withThings(c.a...), withThings(c.b...), Options{})
 		if len(report.Differences) != 1 || len(report.Features) == 0 {
 			t.Fatalf("%s: %+v", name, report)
 		}
@@ -87,13 +87,13 @@ func TestDiffOfObjects(t *testing.T) {
 			t.Errorf("%s: %q, %s", name, report.Differences[0].Reason, d)
 		}
 	}
-	r := objectDiff(t, withThings(slices.Repeat([]thing{dog}, 50)...), withThings(slices.Repeat([]thing{cat}, 30)...), DiffOptions{})
+	r := objectDiff(t, withThings(slices.Repeat([]thing{dog}, 50)...), withThings(slices.Repeat([]thing{cat}, 30)...), Options{})
 	if d := r.Differences[0]; len(d.Objects) != maxObjectsListed || d.Reason != "80 objects differ, of which 20 are listed" {
 		t.Errorf("%+v", d)
 	}
 	// Lists that do not fit are compared as features alone.
 	broken := settest.Example(func(b *tfrecord.Builder) { b.Float(objects.KeyXMin, 1) })
-	if r := objectDiff(t, withThings(dog), broken, DiffOptions{}); len(r.Differences) != 1 || r.Differences[0].Objects != nil || len(r.Differences[0].Features) == 0 {
+	if r := objectDiff(t, withThings(dog), broken, Options{}); len(r.Differences) != 1 || r.Differences[0].Objects != nil || len(r.Differences[0].Features) == 0 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -121,7 +121,7 @@ func TestDiffOfKeypoints(t *testing.T) {
 		"hidden":  {posed(0.75, 0, "a"), "1 labelled keypoints (XXH3 "},
 		"renamed": {posed(0.75, 2, "c"), "2 labelled keypoints (XXH3 "},
 	} {
-		report := objectDiff(t, posed(0.75, 2, "a"), c.b, DiffOptions{})
+		report := objectDiff(t, posed(0.75, 2, "a"), c.b, Options{})
 		if len(report.Differences) != 1 || len(report.Differences[0].Objects) != 1 || !strings.HasPrefix(report.Differences[0].Objects[0].B, `object 1: "cat" at [0 0 1 1], `+c.want) {
 			t.Errorf("%s: %+v", name, report.Differences)
 		}
@@ -151,7 +151,7 @@ func TestDiffOfObjectsAgainstAModel(t *testing.T) {
 		if slices.Equal(a, b) {
 			continue
 		}
-		report := objectDiff(t, withThings(a...), withThings(b...), DiffOptions{})
+		report := objectDiff(t, withThings(a...), withThings(b...), Options{})
 		inA, inB := 0, 0
 		for _, d := range report.Differences[0].Objects {
 			if d.A != "" {

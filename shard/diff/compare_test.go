@@ -1,4 +1,4 @@
-package reshape
+package diff
 
 import (
 	"context"
@@ -14,13 +14,12 @@ import (
 	"github.com/tfrec/tfrec/internal/dev/settest"
 	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/shard"
-	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-func diff(t *testing.T, a, b string, o DiffOptions) *DiffReport {
+func diff(t *testing.T, a, b string, o Options) *Report {
 	t.Helper()
-	report, err := Diff(context.Background(), a, b, o)
+	report, err := Compare(context.Background(), a, b, o)
 	settest.Check(t, err)
 	return report
 }
@@ -43,25 +42,25 @@ func TestDiffInOrder(t *testing.T) {
 	one, two := filepath.Join(dir, "a.tfrecord"), filepath.Join(dir, "b.tfrecord")
 	settest.PutFile(t, one, settest.FileOf(same, example(2, "two", 1, 2, 3), example(3, "three"), same))
 	settest.PutFile(t, two, settest.FileOf(same, example(2, "zwei", 1, 5, 3), example(3, "three", 7)))
-	report := diff(t, one, two, DiffOptions{})
-	want := &DiffReport{
+	report := diff(t, one, two, Options{})
+	want := &Report{
 		RecordsA: 4, RecordsB: 3, Differing: 2, OnlyA: 1, Features: map[string]int64{"name": 1, "v": 2},
 		Differences: []Difference{
-			{Split: "train", A: &source.Position{Path: one, Record: 1}, B: &source.Position{Path: two, Record: 1}, Features: []FeatureDifference{
+			{Split: "train", A: &Position{Path: one, Record: 1}, B: &Position{Path: two, Record: 1}, Features: []FeatureDifference{
 				{"name", `"two"`, `"zwei"`}, {"v", "3 values, [1] is 2", "3 values, [1] is 5"},
 			}},
-			{Split: "train", A: &source.Position{Path: one, Record: 2}, B: &source.Position{Path: two, Record: 2}, Features: []FeatureDifference{{"v", "", "7"}}},
-			{Split: "train", A: &source.Position{Path: one, Record: 3}, Reason: "b does not have this record"},
+			{Split: "train", A: &Position{Path: one, Record: 2}, B: &Position{Path: two, Record: 2}, Features: []FeatureDifference{{"v", "", "7"}}},
+			{Split: "train", A: &Position{Path: one, Record: 3}, Reason: "b does not have this record"},
 		},
 		Described: []Described{}, Faults: []shard.Fault{},
 	}
 	if d := cmp.Diff(want, report); d != "" {
 		t.Error(d)
 	}
-	if few := diff(t, one, two, DiffOptions{MaxListed: 1}); len(few.Differences) != 1 || few.Differing != 2 || !cmp.Equal(few.Features, want.Features) {
+	if few := diff(t, one, two, Options{MaxListed: 1}); len(few.Differences) != 1 || few.Differing != 2 || !cmp.Equal(few.Features, want.Features) {
 		t.Errorf("%+v", few)
 	}
-	if same := diff(t, one, one, DiffOptions{}); !same.Equal || same.RecordsA != 4 {
+	if same := diff(t, one, one, Options{}); !same.Equal || same.RecordsA != 4 {
 		t.Errorf("%+v", same)
 	}
 }
@@ -74,7 +73,7 @@ func TestDiffOfEncodings(t *testing.T) {
 	one, two := filepath.Join(dir, "a.tfrecord"), filepath.Join(dir, "b.tfrecord")
 	settest.PutFile(t, one, settest.FileOf(ab, []byte("\xff\xff")))
 	settest.PutFile(t, two, settest.FileOf(ba, []byte("\xff\xfe")))
-	report := diff(t, one, two, DiffOptions{})
+	report := diff(t, one, two, Options{})
 	if report.Differing != 2 || report.Differences[0].Reason != "the same features, encoded differently" || report.Differences[1].Reason == "" {
 		t.Errorf("%+v", report)
 	}
@@ -84,7 +83,7 @@ func TestDiffOfSets(t *testing.T) {
 	a, b := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
 	settest.Labelled(t, a, tfrecord.CompressionNone)
 	m := settest.Labelled(t, b, tfrecord.CompressionGzip)
-	if report := diff(t, a, b, DiffOptions{}); !report.Equal || len(report.Described) != 1 || report.Described[0].What != "compression" {
+	if report := diff(t, a, b, Options{}); !report.Equal || len(report.Described) != 1 || report.Described[0].What != "compression" {
 		t.Errorf("%+v", report)
 	}
 	m.Labels = []string{"ant", "wasp", "cat"}
@@ -94,7 +93,7 @@ func TestDiffOfSets(t *testing.T) {
 	settest.Check(t, dir.PutSet(m))
 	settest.Check(t, dir.Close())
 	for _, unordered := range []bool{false, true} {
-		report := diff(t, a, b, DiffOptions{Unordered: unordered})
+		report := diff(t, a, b, Options{Unordered: unordered})
 		want := []Described{
 			{"labels", "", `3 labels, from 1 on "bee", "cat"`, `3 labels, from 1 on "wasp", "cat"`, true},
 			{"feature", "data", "bytes text", "bytes text optional", true},
@@ -129,11 +128,11 @@ func TestDiffWithoutOrder(t *testing.T) {
 	}
 	settest.PutFile(t, filepath.Join(b, "0.tfrecord"), settest.FileOf(records(other)...))
 	// Less memory than the hashes need.
-	o := DiffOptions{Unordered: true, Memory: 1e6}
+	o := Options{Unordered: true, Memory: 1e6}
 	if report := diff(t, a, b, o); !report.Equal || report.RecordsA != n {
 		t.Errorf("%+v", report)
 	}
-	if report := diff(t, a, b, DiffOptions{}); report.Equal {
+	if report := diff(t, a, b, Options{}); report.Equal {
 		t.Error("in order they are equal, too")
 	}
 	// One record occurs once more, one is new, and one is gone.
@@ -155,7 +154,7 @@ func TestDiffOfDamage(t *testing.T) {
 	settest.PutFile(t, one, good)
 	settest.PutFile(t, two, settest.Overwrite("", good, frames, frames[1].Offset+12, frames[1].Offset+13, settest.Flipped).Data)
 	for _, unordered := range []bool{false, true} {
-		report := diff(t, one, two, DiffOptions{Unordered: unordered})
+		report := diff(t, one, two, Options{Unordered: unordered})
 		if report.Equal || len(report.Faults) != 1 || report.Faults[0].Path != two || report.Faults[0].Record != 1 {
 			t.Errorf("%+v", report)
 		}
@@ -163,7 +162,7 @@ func TestDiffOfDamage(t *testing.T) {
 	stopped, stop := context.WithCancel(context.Background())
 	stop()
 	for _, unordered := range []bool{false, true} {
-		if _, err := Diff(stopped, one, one, DiffOptions{Unordered: unordered}); err == nil {
+		if _, err := Compare(stopped, one, one, Options{Unordered: unordered}); err == nil {
 			t.Error("a stopped comparison ended well")
 		}
 	}
@@ -189,7 +188,7 @@ func TestDiffWithoutOrderCounts(t *testing.T) {
 			}
 			settest.PutFile(t, paths[i], settest.FileOf(list...))
 		}
-		report := diff(t, paths[0], paths[1], DiffOptions{Unordered: true, MaxListed: 4})
+		report := diff(t, paths[0], paths[1], Options{Unordered: true, MaxListed: 4})
 		var lone [2][]int64
 		for i, side := range sides {
 			seen := map[int64]int{}

@@ -1,4 +1,4 @@
-package reshape
+package diff
 
 import (
 	"bytes"
@@ -16,7 +16,6 @@ import (
 	"github.com/tfrec/tfrec/internal/set/digest"
 	"github.com/tfrec/tfrec/internal/set/recordscan"
 	"github.com/tfrec/tfrec/shard"
-	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -276,8 +275,8 @@ func damagedUnless(cause, err error) error {
 }
 
 // place returns the position of the record that next returned last.
-func (w *walk) position() *source.Position {
-	return &source.Position{Path: w.path, Record: w.r.Record()}
+func (w *walk) position() *Position {
+	return &Position{Path: w.path, Record: w.r.Record()}
 }
 
 // close closes the current file.
