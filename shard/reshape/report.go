@@ -10,7 +10,8 @@ import (
 //   - Status is "written", or "up_to_date" if an earlier run made the set from the same inputs with
 //     the same options; all other fields are then from that run.
 //   - RecordsIn is the number of records in the inputs, Records the number in the new set.
-//   - Bytes is the total size of all Shards, a number. Seconds is the time that the run took.
+//   - Shards is the number of all shards, and Bytes their total size. Seconds is the time that the run
+//     took.
 //   - Splits are the numbers of records and shards of each split, and Groups the numbers of records
 //     in each of the sets made by ReshardOptions.GroupBy, by directory.
 //   - LabelsRemapped is set if the inputs' lists of label names differed, so that the ids in the

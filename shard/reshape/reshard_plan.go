@@ -17,6 +17,12 @@ import (
 // [PlanReshard] makes a plan and stores it in the output directory, where [OpenReshardPlan] finds
 // it. Parts and shards may be processed concurrently and more than once, even at the same time. A
 // plan is safe for concurrent use.
+//
+//   - ID identifies the plan, and Out is the directory that the shards are written to.
+//   - Parts, Shards and Records return their numbers; parts and shards are numbered from 0. ShardFile
+//     returns the name of a shard's file.
+//   - Kept returns the number of shards finished by an earlier run of the same plan. Read passes no
+//     records to them.
 type ReshardPlan = distribute.Plan
 
 // ReshardCounts are the counts of a part or a shard: Records, and Bytes of the frames or, for a shard,
@@ -25,7 +31,7 @@ type ReshardCounts = distribute.Counts
 
 // ReshardRun is a planned Reshard as seen by the process that planned it. That process has the
 // parts read and the shards written, by any means, and then ends the run with Finish or Abandon.
-// Until then it locks the output directory.
+// Until then it locks the output directory. Plan returns nil if the set is up to date.
 //
 //	run, err := reshape.PlanReshard(ctx, in, out, options)
 //	if err != nil {
