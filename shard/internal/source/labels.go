@@ -75,8 +75,39 @@ func (in *Inputs) MergeManifests(ctx context.Context) error {
 // the order that conversions use, and ids are remapped.
 func (in *Inputs) mergeLabels(sets []*shard.Set, bare string) error {
 	m := &in.Described
-	var named, unnamed *shard.Set
-	differ := false
+	named, unnamed, differ := namedLabels(sets)
+	if named == nil {
+		m.Labels = []string{}
+		return nil
+	}
+	m.Labels = named.Labels
+	if unnamed != nil {
+		return fmt.Errorf("%s has label ids without names, and %s has names: name those ids first (%s), or leave one out", unnamed.Dir, named.Dir, optname.RepairAdopt.With(optname.AdoptOptionsLabels))
+	}
+	if bare != "" {
+		// Its ids can only be checked against the names if the names are in files next to it.
+		return fmt.Errorf("%s has no manifest that says what its label ids mean, and %s has one: write a manifest first (%s)", bare, named.Dir, optname.RepairAdopt)
+	}
+	if !differ {
+		return nil
+	}
+	var err error
+	if m.Labels, err = unionOfLabels(sets); err != nil {
+		return err
+	}
+	remaps := remapsTo(m.Labels, sets)
+	for _, r := range remaps {
+		in.Remapped = in.Remapped || !r.Same
+	}
+	for _, f := range in.Files {
+		f.Remap = remaps[f.Set]
+	}
+	return nil
+}
+
+// namedLabels returns a set whose labels have names, one with label ids that have none, and whether
+// lists of names differ. Sets without labels count as neither.
+func namedLabels(sets []*shard.Set) (named, unnamed *shard.Set, differ bool) {
 	for _, s := range sets {
 		if manifest.LabelKeys(s.Features) == nil {
 			continue
@@ -90,11 +121,6 @@ func (in *Inputs) mergeLabels(sets []*shard.Set, bare string) error {
 		}
 		differ = differ || !slices.Equal(s.Labels, named.Labels)
 	}
-	if named == nil {
-		m.Labels = []string{}
-		return nil
-	}
-	m.Labels = named.Labels
 	var keys []string
 	for _, s := range sets {
 		keys = append(keys, manifest.LabelKeys(s.Features)...)
@@ -105,16 +131,11 @@ func (in *Inputs) mergeLabels(sets []*shard.Set, bare string) error {
 			unnamed = s
 		}
 	}
-	if unnamed != nil {
-		return fmt.Errorf("%s has label ids without names, and %s has names: name those ids first (%s), or leave one out", unnamed.Dir, named.Dir, optname.RepairAdopt.With(optname.AdoptOptionsLabels))
-	}
-	if bare != "" {
-		// Its ids can only be checked against the names if the names are in files next to it.
-		return fmt.Errorf("%s has no manifest that says what its label ids mean, and %s has one: write a manifest first (%s)", bare, named.Dir, optname.RepairAdopt)
-	}
-	if !differ {
-		return nil
-	}
+	return named, unnamed, differ
+}
+
+// unionOfLabels returns the names of all sets, in the order that conversions use.
+func unionOfLabels(sets []*shard.Set) ([]string, error) {
 	var union []string
 	for _, s := range sets {
 		if manifest.LabelKeys(s.Features) == nil {
@@ -125,13 +146,18 @@ func (in *Inputs) mergeLabels(sets []*shard.Set, bare string) error {
 			names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == "" })
 		}
 		if sorted := slices.Sorted(slices.Values(names)); len(slices.Compact(sorted)) != len(names) {
-			return fmt.Errorf("%s has two labels with the same name: its ids cannot be matched with those of other sets", s.Dir)
+			return nil, fmt.Errorf("%s has two labels with the same name: its ids cannot be matched with those of other sets", s.Dir)
 		}
 		union = append(union, s.Labels...)
 	}
-	m.Labels = labels.Sort(union)
-	ids := make(map[string]int, len(m.Labels))
-	for id, name := range m.Labels {
+	return labels.Sort(union), nil
+}
+
+// remapsTo returns the remap of each set with labels to a list of names, also of one whose ids stay the
+// same: an id without a name must not get another's.
+func remapsTo(names []string, sets []*shard.Set) map[*shard.Set]*Remap {
+	ids := make(map[string]int, len(names))
+	for id, name := range names {
 		ids[name] = id
 	}
 	remaps := map[*shard.Set]*Remap{}
@@ -146,14 +172,10 @@ func (in *Inputs) mergeLabels(sets []*shard.Set, bare string) error {
 			r.Same = r.Same && ids[name] == id
 		}
 		if r.Keys != nil {
-			remaps[s] = r // even if same: an id without a name must not get another's
-			in.Remapped = in.Remapped || !r.Same
+			remaps[s] = r
 		}
 	}
-	for _, f := range in.Files {
-		f.Remap = remaps[f.Set]
-	}
-	return nil
+	return remaps
 }
 
 // hasAny reports whether a feature has one of the keys.
@@ -162,7 +184,7 @@ func hasAny(features []manifest.Feature, keys []string) bool {
 }
 
 // bareLabels reads the label names from the files that TFDS writes next to records, if they are the
-// same for all inputs, and sets in.bareLabel to the key.
+// same for all inputs, and sets BareLabel to the key.
 func (in *Inputs) bareLabels(ctx context.Context) error {
 	var dirs []string
 	for _, f := range in.Files {
