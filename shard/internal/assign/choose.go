@@ -18,20 +18,20 @@ import (
 // Chooser decides the target of each record. All input records pass through it once, before the
 // first is written.
 type Chooser interface {
-	// Look examines a record and returns what choose needs to know about it. It is called
+	// Look examines a record and returns what Choose needs to know about it. It is called
 	// concurrently, in any order.
 	Look(r *source.Record) (digest.Hash, error)
 	// Choose returns the target of the next record. It is called in order: n counts from 0 over the
 	// records of all inputs. split is the record's split in the input; the result is an index into
-	// verb.splits, or into the input's splits if that is nil, or drop.
+	// the targets, or source.Drop.
 	Choose(n int64, split int, m digest.Hash) (target int, err error)
 }
 
-// NumberChooser is a chooser that needs only the record numbers: look is never called, and the
+// NumberChooser is a Chooser that needs only the record numbers: Look is never called, and the
 // records are not read.
 type NumberChooser interface {
 	Chooser
-	// Begin is called with the total number of records before the first choose.
+	// Begin is called with the total number of records before the first Choose.
 	Begin(total int64) error
 }
 
@@ -101,7 +101,7 @@ type TargetLog struct {
 	buffer []byte
 }
 
-// maxTargetLog is the maximum number of bytes of a targetLog kept in memory.
+// maxTargetLog is the maximum number of bytes of a TargetLog kept in memory.
 const maxTargetLog = 16 << 20
 
 // MostTargets is the maximum number of targets, and droppedTarget represents source.Drop in the log.
@@ -170,6 +170,7 @@ func (l *TargetLog) next(dst []int, n int64) ([]int, error) {
 	return dst, nil
 }
 
+// Close closes the file, if there is one.
 func (l *TargetLog) Close() {
 	if l.file != nil {
 		l.file.Close() // a temporary file; it is removed with the others

@@ -29,7 +29,7 @@ type Ordering interface {
 	// AppendKey appends the sort key of a record to dst, for an order by key: records are sorted by
 	// the bytes of their keys, then by number.
 	AppendKey(dst []byte, r *source.Record) ([]byte, error)
-	// Filled is called after all records have gone through appendKey or place.
+	// Filled is called after all records have gone through AppendKey or Place.
 	Filled() error
 	// Cuts returns the exclusive upper bounds of all buckets but the last; nil for an order by
 	// record number.
@@ -45,10 +45,12 @@ type CutPoint struct {
 
 // Shuffled is a random order.
 type Shuffled struct {
+	// Seed determines the order.
 	Seed  uint64
 	perms []random.Permutation
 }
 
+// Begin implements Ordering, as do the methods below.
 func (s *Shuffled) Begin(_ context.Context, a Assignment, _ int) error {
 	for i, records := range a.Records {
 		s.perms = append(s.perms, random.NewPermutation(records, random.Key(s.Seed, uint64(i))))
@@ -56,7 +58,7 @@ func (s *Shuffled) Begin(_ context.Context, a Assignment, _ int) error {
 	return nil
 }
 
-// Find returns the number of the record at a position: the inverse of place.
+// Find returns the number of the record at a position: the inverse of Place.
 func (s *Shuffled) Find(target int, place int64) int64 { return s.perms[target].Find(place) }
 
 func (s *Shuffled) Place(target int, n int64) int64                        { return s.perms[target].At(n) }
@@ -68,6 +70,7 @@ func (s *Shuffled) Cuts() []CutPoint                                       { ret
 // the same time.
 type Unchanged struct{}
 
+// Begin implements Ordering, as do the methods below.
 func (Unchanged) Begin(context.Context, Assignment, int) error           { return nil }
 func (Unchanged) Place(_ int, n int64) int64                             { return n }
 func (Unchanged) AppendKey(dst []byte, _ *source.Record) ([]byte, error) { return dst, nil }

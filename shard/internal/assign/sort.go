@@ -18,6 +18,7 @@ import (
 
 // Sorted is the order by the values of a feature.
 type Sorted struct {
+	// Key is the key of the feature.
 	Key    string
 	kind   atomic.Int32 // of the values; 0 before the first
 	points []CutPoint
@@ -108,7 +109,10 @@ func (s *Sorted) sampleAll(ctx context.Context, a Assignment, buckets int) (samp
 	return sample, err
 }
 
-func (s *Sorted) Cuts() []CutPoint       { return s.points }
+// Cuts implements Ordering.
+func (s *Sorted) Cuts() []CutPoint { return s.points }
+
+// Place is not used: this is an order by key.
 func (s *Sorted) Place(int, int64) int64 { return 0 }
 
 // Filled returns an error if no record has the feature.

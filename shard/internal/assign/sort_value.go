@@ -16,7 +16,7 @@ type sortValue struct {
 	bytes []byte
 }
 
-// valueOf returns the value to sort a record by. Its only error is from [record.example].
+// valueOf returns the value to sort a record by. Its only error is from [source.Record.Example].
 func (s *Sorted) valueOf(r *source.Record) (sortValue, error) {
 	if v, ok := quickValue(r.Data, s.Key); ok {
 		return v, nil
@@ -88,7 +88,7 @@ func quickValue(data []byte, key string) (v sortValue, ok bool) {
 	return v, true
 }
 
-// append encodes the value: see [sorted.appendKey].
+// append encodes the value: see [Sorted.AppendKey].
 func (v *sortValue) append(dst []byte) []byte {
 	switch v.kind {
 	case tfrecord.KindNone:

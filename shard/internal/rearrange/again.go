@@ -152,6 +152,7 @@ func rawOptions(options map[string]any) (map[string]json.RawMessage, error) {
 	return raw, nil
 }
 
+// HashText returns the hash of data in hexadecimal, which identifies it in states.
 func HashText(data []byte) string {
 	h := digest.Of(data)
 	return fmt.Sprintf("%016x%016x", h.Hi, h.Lo)

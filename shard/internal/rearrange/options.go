@@ -72,9 +72,9 @@ type Options struct {
 	// Partial. Default: Note.
 	Warn func(sentence string)
 
-	// See setLimits.
-	maxOpen  int   // default: maxOpenShards
-	partSize int64 // default: defaultPart
+	// See SetLimits.
+	maxOpen  int
+	partSize int64
 }
 
 // optionNames are the names of the options that all verbs have, by the keys under which manifests and

@@ -55,7 +55,7 @@ func Make(ctx context.Context, in []string, out string, o *Options, v *Verb) (*R
 
 // Open finds the inputs and checks the options against them and against the contents of
 // the output directory. The returned run has no directory yet; its report's status is "up_to_date"
-// if there is nothing to do, and its field old lists the files of a set to be replaced.
+// if there is nothing to do, and its field Old lists the files of a set to be replaced.
 func Open(ctx context.Context, in []string, out string, o *Options, v *Verb) (*Run, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -102,19 +102,26 @@ func Open(ctx context.Context, in []string, out string, o *Options, v *Verb) (*R
 	return r, err
 }
 
-// Run is one run of a verb.
+// Run is one run of a verb: a transfer, and what precedes and follows it.
 type Run struct {
 	transfer.Transfer
-	Options  *Options
-	Verb     *Verb
-	Request  Request
-	Old      []string                   // files of the set to be replaced; nil if there is none
+	Options *Options
+	Verb    *Verb
+	// Request is everything that the set depends on.
+	Request Request
+	// Old are the files of the set to be replaced; nil if there is none.
+	Old []string
+	// Files are the files that may be written, relative to the directory.
+	Files []string
+	// Report is the result so far.
+	Report Report
+	// PlanID is the ID of the plan of a run on many machines, and PartSize the approximate size of its
+	// parts in bytes. Default: none, and that of package distribute.
+	PlanID   string
+	PartSize int64
+
 	sets     []finishedSet              // finished, or about to be
 	recorded map[string]json.RawMessage // the effective options
-	PartSize int64                      // approximate, of a plan; 0: default
-	Files    []string                   // that may be written, relative to the directory
-	PlanID   string                     // ID of the ReshardPlan; empty without one
-	Report   Report
 }
 
 func (r *Run) note(format string, args ...any) {

@@ -15,19 +15,19 @@ type Block struct {
 	First  int64 // number in the file of its first record
 	Offset int64 // of its first frame, uncompressed
 	Data   []byte
-	Sizes  []int // of the frames in data
+	Sizes  []int // of the frames in Data
 
 	Checked bool    // the payload checksums have been verified
-	Targets []int   // of each record; empty: file.split for all
+	Targets []int   // of each record; empty: that of the file, its split
 	Places  []int64 // number of each record in its target; only for an order
 
 	Marks  []digest.Hash // of each record, if it was looked at
 	Labels []int64       // of each record, if labels are counted
-	buffer []byte        // backing array of data
+	buffer []byte        // backing array of Data
 	charge int64         // bytes acquired from the budget
 }
 
-// NoLabel is the entry in block.labels of a record without a label.
+// NoLabel is the entry in Block.Labels of a record without a label.
 const NoLabel = -1 << 63
 
 // Drop is the target of a record that is left out.
@@ -36,7 +36,7 @@ const Drop = -1
 // Large reports whether the block has a buffer of its own for a large record.
 func (b *Block) Large() bool { return b.charge > blockSize }
 
-// Buffer returns n bytes of the block's buffer, which a caller of stream.get may fill.
+// Buffer returns n bytes of the block's buffer, which a caller of [Stream.Get] may fill.
 func (b *Block) Buffer(n int) []byte { return b.buffer[:n] }
 
 // Check verifies the payload checksums of a block, which its other methods and users rely on.
@@ -92,7 +92,7 @@ func (b *Block) EachRecord(ctx context.Context, f func(i int, r *Record) error) 
 	return nil
 }
 
-// Frame returns the frame of a record of the block, as passed by eachRecord.
+// Frame returns the frame of a record of the block, as passed by EachRecord.
 func (b *Block) Frame(r *Record) []byte {
 	at := r.offset - b.Offset
 	return b.Data[at : at+int64(len(r.Data))+tfrecord.Overhead]

@@ -25,16 +25,16 @@ type Inputs struct {
 	// Described is the merged content of the manifests. Features is nil if some files have no
 	// manifest, or one without features.
 	Described manifest.Manifest
-	Known     bool    // described has the features of all files
+	Known     bool    // Described has the features of all files
 	BareLabel string  // key of the label feature of files without a manifest; empty if unknown
 	Remapped  bool    // some files need other label ids
 	BySplit   []int64 // records of each split, after counting
 }
 
-// Input is one file of records to reshape.
+// Input is one file of records.
 type Input struct {
 	recordcount.Counted
-	SplitIndex   int    // index into inputs.splits
+	SplitIndex   int    // index into Inputs.Splits
 	First        int64  // number of its first record among all inputs
 	FirstInSplit int64  // the same within its split
 	Remap        *Remap // of its label ids; nil if they do not change

@@ -39,7 +39,7 @@ func (r *Record) Example() (*tfrecord.Example, error) {
 	return e, nil
 }
 
-// Parse is like example, but returns the error of the parser.
+// Parse is like Example, but returns the error of the parser.
 func (r *Record) Parse() (*tfrecord.Example, error) {
 	if !r.parsed {
 		r.err = r.message.Parse(r.Data)
@@ -54,7 +54,7 @@ func (r *Record) Replace(data []byte) { r.Data, r.parsed = data, false }
 // InSplit returns the number of the record in its split of the input.
 func (r *Record) InSplit() int64 { return r.File.FirstInSplit + r.inFile }
 
-// Label returns the id of the record's label, or noLabel.
+// Label returns the id of the record's label, or NoLabel.
 func (r *Record) Label(key string) int64 {
 	if e, err := r.Parse(); err == nil {
 		if f, ok := e.Get(key); ok && f.Len() == 1 {

@@ -56,7 +56,7 @@ func (in *Inputs) RemapLabels(ids []int64, same bool) {
 	}
 }
 
-// remapTo returns the remap of a file for remapLabels.
+// remapTo returns the remap of a file for RemapLabels.
 func (in *Inputs) remapTo(f *Input, ids []int64, same bool) *Remap {
 	if f.Remap == nil {
 		keys := in.labelKeysOf(f)

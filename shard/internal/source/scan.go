@@ -31,8 +31,8 @@ func (in *Inputs) EachRecord(ctx context.Context, workers int, look func(*Record
 	})
 }
 
-// EachBlock is like eachRecord, but calls then once per block; the results of look are in the
-// block's marks. looked is called with each block before that, concurrently and in any order. Either
+// EachBlock is like EachRecord, but calls then once per block; the results of look are in the
+// block's Marks. looked is called with each block before that, concurrently and in any order. Either
 // may be nil.
 func (in *Inputs) EachBlock(ctx context.Context, workers int, look func(*Record) (digest.Hash, error), looked, then func(b *Block) error) error {
 	s := in.Stream()

@@ -33,6 +33,7 @@ type Stream struct {
 	Checks bool        // verify payloads while reading
 }
 
+// Stream returns a stream of the inputs.
 func (in *Inputs) Stream() *Stream {
 	return &Stream{Inputs: in, budget: par.NewBudget(heldBlocks), free: make(chan *Block, 64), large: make(chan []byte, 1)}
 }
@@ -224,6 +225,7 @@ func (f *Input) fault(file storage.File, record, offset, maxRecord int64) error 
 	return fmt.Errorf("%s %w", f.Path, ErrChanged)
 }
 
+// ErrChanged is the error for an input that changed while it was read.
 var ErrChanged = errors.New("changed while it was read")
 
 // Compressed reads blocks of the uncompressed stream of a file.

@@ -18,6 +18,7 @@ import (
 // example, values of several kinds cannot be sorted.
 type UnfitError struct{ Err error }
 
+// Error adds that nothing was written.
 func (e *UnfitError) Error() string { return e.Err.Error() + "; nothing was written" }
 
 // Unwrap returns Err.

@@ -202,11 +202,13 @@ func sizeUvarint(n int) int {
 // Pool is a pool of splicers with the same rule. It is safe for concurrent use.
 type Pool struct{ pool sync.Pool }
 
+// NewPool returns a pool. rule decides whether a feature is kept, and its new key. It is called
+// concurrently.
 func NewPool(rule func(key string) (to string, keep bool)) *Pool {
 	return &Pool{sync.Pool{New: func() any { return newSplicer(rule) }}}
 }
 
-// Append appends the record to dst with its features changed: see [splicer.append].
+// Append appends the record to dst with its features changed: see splicer.append.
 func (s *Pool) Append(dst, record []byte) ([]byte, error) {
 	one := s.pool.Get().(*splicer)
 	defer s.pool.Put(one)

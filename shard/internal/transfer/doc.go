@@ -10,7 +10,7 @@
 // the same bytes with any number of workers:
 //
 //   - spans.go copies ranges of files, one shard a goroutine;
-//   - write.go streams blocks through workers to the open shards of all targets;
+//   - streamed.go gives blocks through workers, in order, to the open shards of all targets;
 //   - arrange.go, place.go and place_write.go distribute records to buckets, then write these in order;
 //   - fetch.go reads large records one by one, in the new order.
 //

@@ -135,7 +135,7 @@ func (p *placing) bucket(place int64) int {
 // fast as reading everything twice and writing it once.
 const LeastFetched = 64 << 10
 
-// leastRequested is leastFetched for object stores: each record takes one request to find it and
+// leastRequested is LeastFetched for object stores: each record takes one request to find it and
 // one to read it, and each request takes as long as streaming megabytes.
 const leastRequested = 8 << 20
 

@@ -17,18 +17,27 @@ import (
 
 // Transfer copies the records of inputs to the shards of targets.
 type Transfer struct {
-	In   *source.Inputs
-	Dir  *setdir.Dir // for temporary files
-	Name string      // of the dataset
-	// Compression of the shards.
+	// In are the inputs, counted.
+	In *source.Inputs
+	// Dir is the output directory, for temporary files.
+	Dir *setdir.Dir
+	// Name is the name of the dataset, and Compression the compression of the shards.
+	Name        string
 	Compression tfrecord.Compression
-	Targets     []Target
-	Log         *assign.TargetLog // nil if each record stays in its split
-	Order       assign.Ordering   // nil if records keep their order
-	Rewrite     Rewriter          // nil if records do not change
-	Label       string            // key of the feature by which labels are counted; empty without one
-	Scans       features.Scanners
-	MaxOpen     int // default: maxOpenShards
+	// Targets are the splits to make. Write puts the infos of finished shards there.
+	Targets []Target
+	// Log has the target of each record; nil if each stays in its split.
+	Log *assign.TargetLog
+	// Order is the order of the records in each target; nil if they keep theirs.
+	Order assign.Ordering
+	// Rewrite changes the records; nil if they do not change.
+	Rewrite Rewriter
+	// Label is the key of the feature by which labels are counted; empty without one.
+	Label string
+	// Scans collect the features of the records, unless the inputs' are known.
+	Scans features.Scanners
+	// MaxOpen is the maximum number of targets with an open shard at the same time. Default: 64.
+	MaxOpen int
 }
 
 // Rewriter appends the new payload of a record to dst. It is called concurrently. It must not keep
@@ -44,6 +53,7 @@ type Target struct {
 	Infos []manifest.Shard // of its finished shards
 }
 
+// ShardName returns the name of a shard of the target.
 func (t *Target) ShardName(dataset string, number int64) string {
 	return shard.Name{Dataset: dataset, Split: t.Split, Index: int(number), Count: int(t.Shards)}.String()
 }
@@ -63,10 +73,10 @@ func (t *Transfer) Assignment() assign.Assignment {
 //   - Unchanged order, all files uncompressed: shards are copied in parallel, each from its ranges
 //     of the files (spans.go).
 //   - Unchanged order, but compressed files or chosen records: blocks of records go through the
-//     workers, and then in order to the open shards of their targets (stream.go and this file).
+//     workers, and then in order to the open shards of their targets (streamed.go).
 //   - A new order, or more targets than shards that may be open: records are distributed to
-//     buckets, which are then sorted in memory one by one (arrange.go, with sort.go for an order by
-//     key and place.go for an order by number, such as a shuffle).
+//     buckets, which are then sorted in memory one by one (arrange.go, with sort_rows.go for an order
+//     by key and place.go for an order by number, such as a shuffle).
 //   - A new order of large records in uncompressed files: each record is read from its input when its
 //     turn comes (fetch.go), for a sort after its key has been read (fetch_sorted.go).
 func (t *Transfer) Write(ctx context.Context) error {
@@ -192,116 +202,4 @@ func (w *rewriting) add(i int, r *source.Record, rewrite Rewriter) error {
 	w.frames = tfrecord.EndFrame(frames, mark)
 	w.sizes[i] = len(w.frames) - start
 	return nil
-}
-
-// shardWriters writes the shards of all targets, one shard of each target at a time. A finished
-// shard is committed in the background while the next one is being written.
-type shardWriters struct {
-	transfer *Transfer
-	open     []openTarget
-	commits  *commits
-}
-
-// openTarget is the state of a target.
-type openTarget struct {
-	w      *openShard // nil before the first record of a shard
-	shard  int64
-	placed int64 // records in its shards so far
-	behind int64 // number of the first record after this shard
-}
-
-func newShardWriters(t *Transfer) *shardWriters {
-	w := &shardWriters{transfer: t, open: make([]openTarget, len(t.Targets)), commits: newCommits()}
-	for i := range w.open {
-		w.open[i].behind = t.Targets[i].Start(1)
-	}
-	return w
-}
-
-// block writes the records of a block, in runs of records for the same shard.
-func (w *shardWriters) block(ctx context.Context, b *source.Block) error {
-	at := 0
-	for i := 0; i < len(b.Sizes); {
-		t := b.Target(i)
-		if t == source.Drop {
-			at += b.Sizes[i]
-			i++
-			continue
-		}
-		o, err := w.ready(ctx, t)
-		if err != nil {
-			return err
-		}
-		first, start := i, at
-		for i < len(b.Sizes) && int64(i-first) < o.behind-o.placed && b.Target(i) == t {
-			at += b.Sizes[i]
-			i++
-		}
-		o.placed += int64(i - first)
-		if err := o.w.add(b, first, i, b.Data[start:at]); err != nil {
-			return err
-		}
-		// A full shard is closed at once rather than with the next record: there may be many
-		// targets.
-		if o.placed == o.behind {
-			if err := w.next(ctx, t); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// ready returns a target whose open shard has room for a record.
-func (w *shardWriters) ready(ctx context.Context, t int) (*openTarget, error) {
-	o := &w.open[t]
-	for o.placed == o.behind {
-		if err := w.next(ctx, t); err != nil {
-			return nil, err
-		}
-	}
-	if o.w == nil {
-		return o, w.start(t)
-	}
-	return o, nil
-}
-
-func (w *shardWriters) start(t int) (err error) {
-	o := &w.open[t]
-	o.w, err = w.transfer.openShard(t, o.shard)
-	if err == nil {
-		o.w.Data.Aside = true // usually one at a time, so the processors are otherwise idle
-	}
-	return err
-}
-
-// next finishes the open shard of a target and advances to the next one.
-func (w *shardWriters) next(ctx context.Context, t int) error {
-	o := &w.open[t]
-	if o.w == nil {
-		if err := w.start(t); err != nil { // one without a record
-			return err
-		}
-	}
-	full := o.w
-	o.w = nil
-	o.shard++
-	o.behind = w.transfer.Targets[t].Start(o.shard + 1)
-	return w.commits.add(ctx, full)
-}
-
-// close finishes the last shards, or discards the open ones if the run failed with err, and waits
-// for the commits. It returns err or else the first error.
-func (w *shardWriters) close(ctx context.Context, err error) error {
-	for t := range w.open {
-		o := &w.open[t]
-		for err == nil && o.shard < w.transfer.Targets[t].Shards {
-			err = w.next(ctx, t)
-		}
-		if o.w != nil {
-			o.w.Abort()
-			o.w = nil
-		}
-	}
-	return w.commits.wait(err)
 }
