@@ -16,11 +16,11 @@ import (
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
-	"github.com/tfrec/tfrec/shard/reshape"
+	"github.com/tfrec/tfrec/shard/diff"
 )
 
 func newDiffCommand() *cobra.Command {
-	o := reshape.DiffOptions{Memory: 256 << 20}
+	o := diff.Options{Memory: 256 << 20}
 	cmd := &cobra.Command{
 		Use:     "diff A B",
 		GroupID: cli.GroupCheck,
@@ -52,7 +52,7 @@ shown where they differ, but do not count as differences.`,
 			o.Progress = new(shard.ReadProgress)
 			stop := cli.ShowProgress(cmd, cli.ReadGauge(o.Progress))
 			o.Note = cli.PartialWarning(cmd)
-			report, err := reshape.Diff(cmd.Context(), args[0], args[1], o)
+			report, err := diff.Compare(cmd.Context(), args[0], args[1], o)
 			stop()
 			if err != nil {
 				return err
@@ -83,9 +83,9 @@ shown where they differ, but do not count as differences.`,
 }
 
 // readableDiff makes paths fit for JSON.
-func readableDiff(r *reshape.DiffReport) *reshape.DiffReport {
+func readableDiff(r *diff.Report) *diff.Report {
 	for i := range r.Differences {
-		for _, at := range []*reshape.Position{r.Differences[i].A, r.Differences[i].B} {
+		for _, at := range []*diff.Position{r.Differences[i].A, r.Differences[i].B} {
 			if at != nil {
 				at.Path = jsontext.Readable(at.Path)
 			}
@@ -96,7 +96,7 @@ func readableDiff(r *reshape.DiffReport) *reshape.DiffReport {
 }
 
 // printDiff prints the differences of the manifests and of the records, and a summary.
-func printDiff(w io.Writer, r *reshape.DiffReport) {
+func printDiff(w io.Writer, r *diff.Report) {
 	for _, d := range r.Described {
 		what := d.What
 		if d.Key != "" {

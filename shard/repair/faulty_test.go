@@ -15,7 +15,7 @@ import (
 	"github.com/tfrec/tfrec/internal/dev/settest"
 	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/manifest"
-	"github.com/tfrec/tfrec/shard/reshape"
+	"github.com/tfrec/tfrec/shard/diff"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -248,7 +248,7 @@ func TestDiffMayFailAnywhere(t *testing.T) {
 	b := settest.ExampleFile(t, filepath.Join(t.TempDir(), "b.tfrecord"), 12_001, settest.Numbers)
 	for _, unordered := range []bool{false, true} {
 		run := func(ctx context.Context, _ string) error {
-			report, err := reshape.Diff(ctx, a, b, reshape.DiffOptions{Unordered: unordered, Memory: 1_000_000, Workers: 1})
+			report, err := diff.Compare(ctx, a, b, diff.Options{Unordered: unordered, Memory: 1_000_000, Workers: 1})
 			if err == nil && (report.OnlyB != 1 || report.Differing+report.OnlyA > 0) {
 				t.Errorf("%+v", report)
 			}

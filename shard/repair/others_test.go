@@ -12,7 +12,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/dev/settest"
 	"github.com/tfrec/tfrec/shard"
-	"github.com/tfrec/tfrec/shard/reshape"
+	"github.com/tfrec/tfrec/shard/diff"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -115,7 +115,7 @@ func TestAdoptOfOthersFiles(t *testing.T) {
 		if again := adopt(t, dir, AdoptOptions{}); again.Status != "up_to_date" {
 			t.Errorf("%s: again: %+v", path, again)
 		}
-		same, err := reshape.Diff(t.Context(), path, dir, reshape.DiffOptions{})
+		same, err := diff.Compare(t.Context(), path, dir, diff.Options{})
 		settest.Check(t, err)
 		if same.RecordsA != same.RecordsB || same.Differing+same.OnlyA+same.OnlyB > 0 {
 			t.Errorf("%s: %+v", path, same)

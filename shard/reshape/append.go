@@ -20,6 +20,8 @@ import (
 	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/internal/rearrange"
+	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -64,11 +66,11 @@ type AppendReport struct {
 func Append(ctx context.Context, dir string, in []string, o AppendOptions) (*AppendReport, error) {
 	began := time.Now()
 	if o.Name != "" || o.Compression != tfrecord.CompressionAuto {
-		return nil, optionError(optname.OptionsName, "name and compression are those of the set that is appended to")
+		return nil, source.OptionError(optname.OptionsName, "name and compression are those of the set that is appended to")
 	}
 	if o.Split != "" {
 		if err := shard.CheckSplit(o.Split); err != nil {
-			return nil, optionError(optname.AppendOptionsSplit, "%v", err)
+			return nil, source.OptionError(optname.AppendOptionsSplit, "%v", err)
 		}
 	}
 	described, err := setdir.View(ctx, dir).Exists(manifest.File)
@@ -110,7 +112,7 @@ func appendRequest(ctx context.Context, dir string, in []string, o *AppendOption
 	if len(in) == 0 {
 		return "", nil
 	}
-	sources, err := shard.Expand(ctx, in, o.expand())
+	sources, err := shard.Expand(ctx, in, rearrange.Reading(&o.Options).Expand)
 	if err != nil {
 		return "", notRecords(err)
 	}
@@ -286,16 +288,16 @@ func (a *appending) stage(ctx context.Context, in []string) (*setdir.Journal, er
 	}
 	o.Compression = compression
 	o.Union = true // mergeRecords compares them with the set
-	v := &verb{name: "append"}
+	v := newVerb("append")
 	var added []string
-	v.prepare = func(_ context.Context, in *inputs, _ *setdir.Dir) (err error) {
+	v.Prepare = func(_ context.Context, in *source.Inputs, _ *setdir.Dir) (err error) {
 		if a.o.Split != "" {
-			v.splits, v.chooser = []string{a.o.Split}, intoOne{}
+			v.Splits, v.Chooser = []string{a.o.Split}, intoOne{}
 		}
 		added, err = a.adaptLabels(in)
 		return err
 	}
-	report, err := reshape(ctx, in, a.dir.Join(setdir.StageDir), &o, v)
+	report, err := rearrange.Make(ctx, in, a.dir.Join(setdir.StageDir), &o, v)
 	if err != nil {
 		return nil, err
 	}
@@ -334,6 +336,6 @@ var errAppended = errors.New("appended before")
 // intoOne is a chooser that puts all records into the first split.
 type intoOne struct{}
 
-func (intoOne) look(*record) (digest.Hash, error)           { return digest.Hash{}, nil }
-func (intoOne) begin(int64) error                           { return nil }
-func (intoOne) choose(int64, int, digest.Hash) (int, error) { return 0, nil }
+func (intoOne) Look(*source.Record) (digest.Hash, error)    { return digest.Hash{}, nil }
+func (intoOne) Begin(int64) error                           { return nil }
+func (intoOne) Choose(int64, int, digest.Hash) (int, error) { return 0, nil }

@@ -8,17 +8,18 @@ import (
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/set/features"
 	"github.com/tfrec/tfrec/manifest"
+	"github.com/tfrec/tfrec/shard/internal/source"
 )
 
 // adaptLabels changes the label ids of the inputs to the set's, and returns the names to add to its
 // list.
-func (a *appending) adaptLabels(in *inputs) (added []string, err error) {
-	from := in.described.Labels
+func (a *appending) adaptLabels(in *source.Inputs) (added []string, err error) {
+	from := in.Described.Labels
 	mine := manifest.LabelKeys(a.set.Features)
 	switch {
 	case len(from) == 0 && len(a.set.Labels) == 0:
 		return nil, nil
-	case len(from) == 0 && in.hasFeature(mine):
+	case len(from) == 0 && in.HasFeature(mine):
 		return nil, fmt.Errorf("the label ids of the input have no names to match with those of %s: name them first (%s)", a.dir.Path(), optname.RepairAdopt.With(optname.AdoptOptionsLabels))
 	case len(from) == 0:
 		return nil, nil // no record has a label id
@@ -29,7 +30,7 @@ func (a *appending) adaptLabels(in *inputs) (added []string, err error) {
 	ids := make([]int64, len(from))
 	same := true
 	for i, name := range from {
-		if name == "" && in.described.LabelMap { // an id that is not used
+		if name == "" && in.Described.LabelMap { // an id that is not used
 			ids[i] = -1
 			continue
 		}
@@ -47,54 +48,12 @@ func (a *appending) adaptLabels(in *inputs) (added []string, err error) {
 	if len(added) > 0 && !a.o.NewLabels {
 		return nil, fmt.Errorf("the set has no label %q: %s adds it to its %s", added[0], optname.AppendOptionsNewLabels, plural.Of(len(a.set.Labels), "label"))
 	}
-	in.described.Labels = target
+	in.Described.Labels = target
 	if slices.Equal(from, a.set.Labels) {
 		return added, nil
 	}
-	for _, f := range in.files {
-		f.remap = in.remapTo(f, ids, same)
-		in.remaps = in.remaps || f.remap != nil && !f.remap.same
-	}
+	in.RemapLabels(ids, same)
 	return added, nil
-}
-
-// remapTo returns the remap of a file to the set's ids; ids maps the ids of the merged inputs to
-// the set's, and same is true if none of them changes: an id without a name must not get one of the
-// set's.
-func (in *inputs) remapTo(f *input, ids []int64, same bool) *remap {
-	if f.remap == nil {
-		keys := in.labelKeysOf(f)
-		if keys == nil {
-			return nil
-		}
-		return &remap{keys: keys, ids: ids, same: same}
-	}
-	r := &remap{keys: f.remap.keys, ids: make([]int64, len(f.remap.ids)), same: same && f.remap.same}
-	for i, id := range f.remap.ids {
-		if r.ids[i] = id; id >= 0 {
-			r.ids[i] = ids[id]
-		}
-	}
-	return r
-}
-
-// labelKeysOf returns the keys of a file's label features.
-func (in *inputs) labelKeysOf(f *input) []string {
-	if f.Set != nil {
-		return manifest.LabelKeys(f.Set.Features)
-	}
-	if in.bareLabel == "" {
-		return nil
-	}
-	return []string{in.bareLabel} // the label names are in a file next to it
-}
-
-// hasFeature reports whether records may have one of the features.
-func (in *inputs) hasFeature(keys []string) bool {
-	if !in.known {
-		return len(keys) > 0
-	}
-	return hasAny(in.described.Features, keys)
 }
 
 // mergeRecords updates the record description of set to cover the records of more as well. It is an
@@ -109,7 +68,7 @@ func mergeRecords(set, more *manifest.Manifest) error {
 	if len(set.Features) == 0 {
 		return nil
 	}
-	merged, err := mergeFeatures(features.ByKey(set.Features), features.ByKey(more.Features))
+	merged, err := source.MergeFeatures(features.ByKey(set.Features), features.ByKey(more.Features))
 	if err != nil {
 		return err
 	}

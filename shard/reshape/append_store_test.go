@@ -15,6 +15,7 @@ import (
 	"github.com/tfrec/tfrec/internal/store/storage/storagetest"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/internal/rearrange"
 )
 
 // withSet returns a store with the files of a local set below set/.
@@ -54,7 +55,7 @@ func TestAppendToAStoreEndsAnywhere(t *testing.T) {
 			if got := setThere(store, "set"); !maps.Equal(got, want) {
 				t.Errorf("appended undisturbed: %d files, want %d, or they are others", len(got), len(want))
 			}
-			if report, err := Append(t.Context(), url, []string{more}, o); err != nil || report.Status != upToDate {
+			if report, err := Append(t.Context(), url, []string{more}, o); err != nil || report.Status != rearrange.UpToDate {
 				t.Errorf("the same again: %+v, %v", report, err)
 			}
 			break

@@ -6,6 +6,8 @@ import (
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/set/digest"
 	"github.com/tfrec/tfrec/internal/set/setdir"
+	"github.com/tfrec/tfrec/shard/internal/rearrange"
+	"github.com/tfrec/tfrec/shard/internal/source"
 )
 
 // DedupeOptions are the options of Dedupe.
@@ -34,14 +36,15 @@ type DedupeReport struct {
 // the first one is kept, in the order of the inputs, whatever splits they are in. Records are
 // compared by 128-bit hashes. Hashes that do not fit in Memory are spilled to disk in OUT.
 func Dedupe(ctx context.Context, in []string, out string, o DedupeOptions) (*DedupeReport, error) {
-	v := &verb{name: "dedupe", unknown: o.Dropped != nil}
+	v := newVerb("dedupe")
+	v.Unknown = o.Dropped != nil
 	if o.By != "" {
-		v.options = map[string]any{"by": o.By}
+		v.Options = map[string]any{"by": o.By}
 	}
 	var found *duplicates
-	v.prepare = func(ctx context.Context, in *inputs, dir *setdir.Dir) error {
+	v.Prepare = func(ctx context.Context, in *source.Inputs, dir *setdir.Dir) error {
 		if o.By != "" {
-			if err := in.checkFeature(optname.DedupeOptionsBy, o.By); err != nil {
+			if err := in.CheckFeature(optname.DedupeOptionsBy, o.By); err != nil {
 				return err
 			}
 		}
@@ -49,10 +52,10 @@ func Dedupe(ctx context.Context, in []string, out string, o DedupeOptions) (*Ded
 		if found, err = findDuplicates(ctx, in, dir, &o); err != nil {
 			return err
 		}
-		v.chooser = &firstOnes{duplicates: found, in: in, dropped: o.Dropped}
+		v.Chooser = &firstOnes{duplicates: found, in: in, dropped: o.Dropped}
 		return nil
 	}
-	report, err := reshape(ctx, in, out, &o.Options, v)
+	report, err := rearrange.Make(ctx, in, out, &o.Options, v)
 	if found != nil {
 		found.close()
 	}
@@ -65,23 +68,23 @@ func Dedupe(ctx context.Context, in []string, out string, o DedupeOptions) (*Ded
 // firstOnes is a chooser that keeps all records but the duplicates.
 type firstOnes struct {
 	*duplicates
-	in      *inputs
+	in      *source.Inputs
 	dropped func(Duplicate) error
 }
 
-func (*firstOnes) look(*record) (digest.Hash, error) { return digest.Hash{}, nil }
+func (*firstOnes) Look(*source.Record) (digest.Hash, error) { return digest.Hash{}, nil }
 
-func (*firstOnes) begin(int64) error { return nil }
+func (*firstOnes) Begin(int64) error { return nil }
 
-func (f *firstOnes) choose(n int64, split int, _ digest.Hash) (int, error) {
+func (f *firstOnes) Choose(n int64, split int, _ digest.Hash) (int, error) {
 	first, repeated, err := f.repeats(n)
 	switch {
 	case err != nil:
-		return drop, err
+		return source.Drop, err
 	case !repeated:
 		return split, nil
 	case f.dropped != nil:
-		err = f.dropped(Duplicate{Dropped: f.in.position(n), Kept: f.in.position(first)})
+		err = f.dropped(Duplicate{Dropped: f.in.Position(n), Kept: f.in.Position(first)})
 	}
-	return drop, err
+	return source.Drop, err
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/tfrec/tfrec/internal/set/digest"
 	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/internal/set/spill"
-	"github.com/tfrec/tfrec/internal/store/osfile"
+	"github.com/tfrec/tfrec/shard/internal/source"
 )
 
 // duplicates holds the numbers of the records that repeat an earlier one, read in order. The hashes
@@ -27,11 +27,11 @@ type duplicates struct {
 type duplicate struct{ number, first int64 }
 
 // findDuplicates reads all records and finds the duplicates.
-func findDuplicates(ctx context.Context, in *inputs, dir *setdir.Dir, o *DedupeOptions) (*duplicates, error) {
-	create := scratchIn(ctx, dir, "dedupe")
-	hashes := spill.NewSorter(o.memory()/2, create)
+func findDuplicates(ctx context.Context, in *source.Inputs, dir *setdir.Dir, o *DedupeOptions) (*duplicates, error) {
+	create := func() (spill.File, error) { return dir.ScratchFile(ctx, "dedupe") }
+	hashes := spill.NewSorter(in.Memory/2, create)
 	defer hashes.Close()
-	d := &duplicates{found: spill.NewSorter(o.memory()/4, create)}
+	d := &duplicates{found: spill.NewSorter(in.Memory/4, create)}
 	err := dealHashes(ctx, in, hashes, o)
 	if err == nil {
 		err = hashes.Sort(ctx)
@@ -48,33 +48,22 @@ func findDuplicates(ctx context.Context, in *inputs, dir *setdir.Dir, o *DedupeO
 	return d, nil
 }
 
-// scratchIn returns what makes the files of a Sorter in the directory.
-func scratchIn(ctx context.Context, dir *setdir.Dir, name string) func() (spill.File, error) {
-	return func() (spill.File, error) {
-		f, err := dir.TempFile(name)
-		if err != nil {
-			return nil, err
-		}
-		return osfile.NewScratch(ctx, f), nil
-	}
-}
-
 // dealHashes adds the hashes of all records to the sorter.
-func dealHashes(ctx context.Context, in *inputs, hashes *spill.Sorter, o *DedupeOptions) error {
+func dealHashes(ctx context.Context, in *source.Inputs, hashes *spill.Sorter, o *DedupeOptions) error {
 	by := &byFeature{key: o.By, field: optname.DedupeOptionsBy}
-	look := func(r *record) (digest.Hash, error) { return digest.Of(r.data), nil }
+	look := func(r *source.Record) (digest.Hash, error) { return digest.Of(r.Data), nil }
 	if o.By != "" {
-		look = by.look
+		look = by.Look
 	}
 	missing := digest.Of([]byte{'n'})
-	err := in.eachBlock(ctx, o.workers(), look, func(b *block) error {
+	err := in.EachBlock(ctx, in.Workers, look, func(b *source.Block) error {
 		buffer := rowBuffers.Get().(*[]byte)
 		defer rowBuffers.Put(buffer)
 		rows := (*buffer)[:0]
 		var row []byte
-		for i, m := range b.marks {
+		for i, m := range b.Marks {
 			if o.By == "" || m != missing {
-				row = binary.BigEndian.AppendUint64(m.Append(row[:0]), uint64(b.file.first+b.first+int64(i)))
+				row = binary.BigEndian.AppendUint64(m.Append(row[:0]), uint64(b.File.First+b.First+int64(i)))
 				rows = spill.AppendRow(rows, row)
 			}
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/dev/settest"
 	"github.com/tfrec/tfrec/internal/set/digest"
+	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -31,9 +32,9 @@ func TestDedupeSpills(t *testing.T) {
 	two := settest.ExampleFile(t, filepath.Join(t.TempDir(), "two.tfrecord"), n/2, func(i int, b *tfrecord.Builder) { build(n/2+i, b) })
 	position := func(i int) Position {
 		if i < n/2 {
-			return Position{one, int64(i)}
+			return Position{Path: one, Record: int64(i)}
 		}
-		return Position{two, int64(i - n/2)}
+		return Position{Path: two, Record: int64(i - n/2)}
 	}
 	var want []int64
 	var wantDropped []Duplicate
@@ -47,7 +48,7 @@ func TestDedupeSpills(t *testing.T) {
 		want = append(want, v)
 	}
 	var before map[string]string
-	for _, memory := range []int64{leastMemory, 0} {
+	for _, memory := range []int64{source.LeastMemory, 0} {
 		var dropped []Duplicate
 		o := DedupeOptions{Dropped: func(d Duplicate) error { dropped = append(dropped, d); return nil }}
 		o.Memory, o.Shards, o.Name = memory, 1, "d"

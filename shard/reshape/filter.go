@@ -9,6 +9,8 @@ import (
 	"github.com/tfrec/tfrec/internal/set/digest"
 	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/manifest"
+	"github.com/tfrec/tfrec/shard/internal/rearrange"
+	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -65,21 +67,22 @@ func Filter(ctx context.Context, in []string, out string, o FilterOptions) (*Fil
 	if o.Keep == nil {
 		return nil, errNoCondition()
 	}
-	v := &verb{name: "filter", unknown: o.Where == ""}
+	v := newVerb("filter")
+	v.Unknown = o.Where == ""
 	if o.Where != "" {
-		v.options = map[string]any{"where": o.Where}
+		v.Options = map[string]any{"where": o.Where}
 	}
-	v.chooser = keeper(nil)
-	v.prepare = func(ctx context.Context, in *inputs, _ *setdir.Dir) error {
-		keep, err := o.Keep.keepFor(func() ([]manifest.Feature, error) { return in.features(ctx) })
+	v.Chooser = keeper(nil)
+	v.Prepare = func(ctx context.Context, in *source.Inputs, _ *setdir.Dir) error {
+		keep, err := o.Keep.keepFor(func() ([]manifest.Feature, error) { return in.Features(ctx) })
 		if err == nil && keep == nil {
 			err = errNoCondition()
 		}
-		v.chooser = keeper(keep)
+		v.Chooser = keeper(keep)
 		return err
 	}
-	report, err := reshape(ctx, in, out, &o.Options, v)
-	if errors.Is(err, errNothingLeft) {
+	report, err := rearrange.Make(ctx, in, out, &o.Options, v)
+	if errors.Is(err, rearrange.ErrNothingLeft) {
 		err = fmt.Errorf("no record meets the condition: %w", err)
 	}
 	if err != nil {
@@ -89,23 +92,23 @@ func Filter(ctx context.Context, in []string, out string, o FilterOptions) (*Fil
 }
 
 func errNoCondition() error {
-	return optionError(optname.FilterOptionsKeep, "want a condition that says which records to keep")
+	return source.OptionError(optname.FilterOptionsKeep, "want a condition that says which records to keep")
 }
 
 // keeper is a chooser that keeps the records for which it returns true.
 type keeper Keep
 
-func (k keeper) look(r *record) (digest.Hash, error) {
-	e, err := r.example()
+func (k keeper) Look(r *source.Record) (digest.Hash, error) {
+	e, err := r.Example()
 	if err != nil {
 		return digest.Hash{}, err
 	}
-	keep, err := k(r.ctx, e)
-	if r.ctx.Err() != nil {
-		return digest.Hash{}, context.Cause(r.ctx)
+	keep, err := k(r.Context, e)
+	if r.Context.Err() != nil {
+		return digest.Hash{}, context.Cause(r.Context)
 	}
 	if err != nil {
-		return digest.Hash{}, r.locate(err)
+		return digest.Hash{}, r.Locate(err)
 	}
 	if keep {
 		return digest.Hash{Lo: 1}, nil
@@ -113,9 +116,9 @@ func (k keeper) look(r *record) (digest.Hash, error) {
 	return digest.Hash{}, nil
 }
 
-func (keeper) choose(_ int64, split int, m digest.Hash) (int, error) {
+func (keeper) Choose(_ int64, split int, m digest.Hash) (int, error) {
 	if m.Lo == 0 {
-		return drop, nil
+		return source.Drop, nil
 	}
 	return split, nil
 }

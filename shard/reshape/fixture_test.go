@@ -9,6 +9,7 @@ import (
 	"github.com/tfrec/tfrec/internal/dev/settest"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/internal/rearrange"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -18,7 +19,7 @@ func madeSet(t testing.TB, n, shards int, labels []string, build func(i int, b *
 	t.Helper()
 	file := settest.ExampleFile(t, filepath.Join(t.TempDir(), "made.tfrecord"), n, build)
 	out := filepath.Join(t.TempDir(), "set")
-	v := &verb{name: "made", describe: func(m *manifest.Manifest) error {
+	v := &rearrange.Verb{Name: "made", Describe: func(m *manifest.Manifest) error {
 		for i, f := range m.Features {
 			if f.Key == "label" && labels != nil {
 				m.Features[i].Class, m.Labels = manifest.ClassLabel, labels
@@ -26,7 +27,7 @@ func madeSet(t testing.TB, n, shards int, labels []string, build func(i int, b *
 		}
 		return nil
 	}}
-	_, err := reshape(context.Background(), []string{file}, out, &Options{Name: "made", Shards: shards}, v)
+	_, err := rearrange.Make(context.Background(), []string{file}, out, &Options{Name: "made", Shards: shards}, v)
 	settest.Check(t, err)
 	return out
 }

@@ -9,8 +9,6 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/annotation/labels"
@@ -18,6 +16,7 @@ import (
 	"github.com/tfrec/tfrec/internal/set/digest"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/shard/verify"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -91,7 +90,7 @@ func TestLargeRecordsAmongSmall(t *testing.T) {
 		},
 	}
 	for name, verb := range verbs {
-		for _, memory := range []int64{leastMemory, 0} {
+		for _, memory := range []int64{source.LeastMemory, 0} {
 			var want map[string]string
 			for _, in := range []string{plain, compressed} {
 				out := filepath.Join(t.TempDir(), "out")
@@ -123,45 +122,14 @@ func TestLargeRecordsAmongSmall(t *testing.T) {
 
 // TestSortByIsBounded sorts by values one of which is too long.
 func TestSortByIsBounded(t *testing.T) {
-	for _, size := range []int{maxSortValue, maxSortValue + 1} {
+	const longest = 1 << 20
+	for _, size := range []int{longest, longest + 1} {
 		in := settest.ExampleFile(t, filepath.Join(t.TempDir(), "in.tfrecord"), 3, func(i int, b *tfrecord.Builder) {
 			b.Bytes("k", make([]byte, i/2*size))
 		})
 		_, err := Reshard(context.Background(), []string{in}, filepath.Join(t.TempDir(), "out"), ReshardOptions{SortBy: "k"})
-		if size > maxSortValue && (err == nil || fmt.Sprint(err) == "") || size <= maxSortValue && err != nil {
+		if size > longest && (err == nil || fmt.Sprint(err) == "") || size <= longest && err != nil {
 			t.Errorf("a value of %d bytes: %v", size, err)
-		}
-	}
-}
-
-// TestSortKeysOfManyWorkers has workers see the first value at the same time: values of one kind
-// must not be reported as values of several kinds.
-func TestSortKeysOfManyWorkers(t *testing.T) {
-	var b tfrecord.Builder
-	b.Int64("k", 1)
-	data := b.Append(nil)
-	for range 30_000 {
-		s := &sorted{key: "k"}
-		var workers sync.WaitGroup
-		var ready atomic.Int32
-		for range 2 {
-			workers.Go(func() {
-				r := &record{data: data, file: new(input)}
-				r.parse()
-				ready.Add(1)
-				for range 1000 {
-					if ready.Load() == 2 {
-						break
-					}
-				}
-				if _, err := s.appendKey(nil, r); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		workers.Wait()
-		if t.Failed() {
-			return
 		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/shard/verify"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -267,7 +268,7 @@ func TestVerbsAgreeWithAModel(t *testing.T) {
 				if len(m.all()) < 20 {
 					name = "merge"
 				}
-				o := Options{Seed: rnd.Uint64(), Memory: leastMemory, Workers: 1 + rnd.IntN(3)}
+				o := Options{Seed: rnd.Uint64(), Memory: source.LeastMemory, Workers: 1 + rnd.IntN(3)}
 				switch rnd.IntN(4) {
 				case 0:
 					o.Shards = 1 + rnd.IntN(9)

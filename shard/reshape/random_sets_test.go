@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/dev/settest"
+	"github.com/tfrec/tfrec/shard/diff"
+	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/shard/repair"
 )
 
@@ -100,7 +102,7 @@ func judged(t *testing.T, rnd *rand.Rand, out string, want model, anyOrder bool)
 		t.Errorf("index: %+v", indexes.Faults)
 	}
 	records := int64(len(want.all()))
-	report, err := Diff(ctx, want.put(t, rnd), out, DiffOptions{Unordered: anyOrder, Memory: leastMemory})
+	report, err := diff.Compare(ctx, want.put(t, rnd), out, diff.Options{Unordered: anyOrder, Memory: source.LeastMemory})
 	settest.Check(t, err)
 	if !report.Equal || report.RecordsA != records || report.RecordsB != records {
 		t.Errorf("diff finds %+v", report)
@@ -108,7 +110,7 @@ func judged(t *testing.T, rnd *rand.Rand, out string, want model, anyOrder bool)
 	// A missing record is reported.
 	less := want.each(func(records []modelRecord) []modelRecord { return records[:max(1, len(records)-1)] })
 	n := int64(len(less.all()))
-	report, err = Diff(ctx, out, less.put(t, rnd), DiffOptions{Unordered: true, Memory: leastMemory})
+	report, err = diff.Compare(ctx, out, less.put(t, rnd), diff.Options{Unordered: true, Memory: source.LeastMemory})
 	settest.Check(t, err)
 	if report.Equal != (n == records) || report.OnlyA != records-n || report.OnlyB != 0 {
 		t.Errorf("diff with %d records less: %+v", records-n, report)

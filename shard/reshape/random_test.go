@@ -10,7 +10,10 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/dev/settest"
+	"github.com/tfrec/tfrec/internal/dev/torture"
 	"github.com/tfrec/tfrec/internal/set/digest"
+	"github.com/tfrec/tfrec/shard/internal/rearrange"
+	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -56,8 +59,8 @@ func TestMoreThanMemory(t *testing.T) {
 	for name, o := range map[string]ReshardOptions{"shuffle": {Shuffle: true}, "sort": {SortBy: "key"}, "group": {GroupBy: "key"}} {
 		var first map[string]string
 		for _, workers := range []int{1, 3} {
-			o.Memory, o.Workers, o.Shards = leastMemory, workers, 1
-			o.maxOpen = 4 // too few for the groups
+			o.Memory, o.Workers, o.Shards = source.LeastMemory, workers, 1
+			rearrange.SetLimits(&o.Options, 4, 0) // too few for the groups
 			out := filepath.Join(t.TempDir(), "out")
 			report, err := Reshard(context.Background(), paths, out, o)
 			settest.Check(t, err)
@@ -104,30 +107,18 @@ func TestMoreThanMemory(t *testing.T) {
 	}
 }
 
-// TestShuffleIsUniform counts how often each of the 24 orders of four records occurs.
-func TestShuffleIsUniform(t *testing.T) {
-	const runs = 4800
-	counts := map[string]int{}
-	for seed := range uint64(runs) {
-		s := &shuffled{seed: seed}
-		settest.Check(t, s.begin(context.Background(), &reshaping{targets: []target{{layout: layout{records: 4}}}}, 1))
-		counts[fmt.Sprint(s.place(0, 0), s.place(0, 1), s.place(0, 2), s.place(0, 3))]++
-	}
-	checkUniform(t, counts, 24, runs)
-}
-
 // TestSampleIsUniform counts how often each of the 20 samples of three of six records occurs.
 func TestSampleIsUniform(t *testing.T) {
 	const runs = 4000
 	counts := map[string]int{}
 	for seed := range uint64(runs) {
 		s := newSampler(&SampleOptions{Options: Options{Seed: seed}, Count: 3})
-		settest.Check(t, s.begin(6))
+		settest.Check(t, s.Begin(6))
 		chosen := ""
 		for n := range int64(6) {
-			target, err := s.choose(n, 0, digest.Hash{})
+			target, err := s.Choose(n, 0, digest.Hash{})
 			settest.Check(t, err)
-			if target != drop {
+			if target != source.Drop {
 				chosen += fmt.Sprint(n)
 			}
 		}
@@ -136,37 +127,7 @@ func TestSampleIsUniform(t *testing.T) {
 		}
 		counts[chosen]++
 	}
-	checkUniform(t, counts, 20, runs)
-}
-
-// checkUniform checks that all outcomes occur about equally often.
-func checkUniform(t *testing.T, counts map[string]int, outcomes, runs int) {
-	t.Helper()
-	if len(counts) != outcomes {
-		t.Fatalf("%d outcomes, want %d", len(counts), outcomes)
-	}
-	var chi float64
-	mean := float64(runs) / float64(outcomes)
-	for _, n := range counts {
-		chi += (float64(n) - mean) * (float64(n) - mean) / mean
-	}
-	if chi > 2.2*float64(outcomes) { // probability below one in a thousand
-		t.Errorf("chi-squared %.1f for %d outcomes: %v", chi, outcomes, counts)
-	}
-}
-
-// TestSortableFloats compares the order of keys with that of floats.
-func TestSortableFloats(t *testing.T) {
-	var zero float32
-	values := []float32{-1 / zero, -3e38, -1, -1e-45, 0, 1e-45, 1, 3e38, 1 / zero, zero / zero}
-	for i := 1; i < len(values); i++ {
-		if sortableFloat(values[i-1]) >= sortableFloat(values[i]) {
-			t.Errorf("%v is not before %v", values[i-1], values[i])
-		}
-	}
-	if sortableFloat(-zero) != sortableFloat(0) || sortableFloat(-values[9]) != sortableFloat(values[9]) {
-		t.Error("zeros, or NaNs, differ by their sign")
-	}
+	torture.CheckUniform(t, counts, 20, runs)
 }
 
 func TestDirectoryNames(t *testing.T) {

@@ -13,6 +13,8 @@ import (
 	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/diff"
+	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/shard/repair"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -53,7 +55,7 @@ var mendingVerbs = map[string]modelVerb{
 		if lost := int64(len(m.all()) - len(want.all())); report.RecordsLost != lost || !report.RecordsLostExact {
 			t.Errorf("%d lost, want %d: %+v", report.RecordsLost, lost, report.Damage)
 		}
-		unlike, err := Diff(context.Background(), path, out, DiffOptions{Unordered: true, Memory: leastMemory})
+		unlike, err := diff.Compare(context.Background(), path, out, diff.Options{Unordered: true, Memory: source.LeastMemory})
 		settest.Check(t, err)
 		if unlike.OnlyB != 0 || unlike.OnlyA != report.RecordsLost {
 			t.Errorf("the difference is %d and %d, want %d and none", unlike.OnlyA, unlike.OnlyB, report.RecordsLost)
@@ -76,7 +78,8 @@ var mendingVerbs = map[string]modelVerb{
 		if report.Status != "written" || report.Name != was.Name || report.Records != int64(len(m.all())) {
 			t.Errorf("%+v", report)
 		}
-		same := diff(t, path, out, DiffOptions{})
+		same, err := diff.Compare(context.Background(), path, out, diff.Options{})
+		settest.Check(t, err)
 		if same.Differing+same.OnlyA+same.OnlyB != 0 {
 			t.Errorf("%+v", same.Differences)
 		}

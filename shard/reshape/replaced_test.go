@@ -11,6 +11,7 @@ import (
 	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/manifest"
+	"github.com/tfrec/tfrec/shard/diff"
 )
 
 // If an input is replaced while a verb reads it, the verb fails instead of mixing versions.
@@ -28,7 +29,7 @@ func TestVerbsNoticeReplacedSets(t *testing.T) {
 			return err
 		},
 		"diff": func(ctx context.Context, in, _ string) error {
-			_, err := Diff(ctx, in, in, DiffOptions{})
+			_, err := diff.Compare(ctx, in, in, diff.Options{})
 			return err
 		},
 	}

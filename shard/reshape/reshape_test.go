@@ -16,6 +16,7 @@ import (
 	"github.com/tfrec/tfrec/internal/dev/testwait"
 	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -105,7 +106,7 @@ func TestEveryOperationMayFail(t *testing.T) {
 	}
 	for name, run := range reshapers {
 		t.Run(name, func(t *testing.T) {
-			o := Options{Shards: 1, Memory: leastMemory, Workers: 1}
+			o := Options{Shards: 1, Memory: source.LeastMemory, Workers: 1}
 			whole := filepath.Join(t.TempDir(), "whole")
 			settest.Check(t, run(context.Background(), paths, whole, o))
 			goroutines := runtime.NumGoroutine()

@@ -5,6 +5,9 @@ import (
 
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/set/setdir"
+	"github.com/tfrec/tfrec/shard/internal/assign"
+	"github.com/tfrec/tfrec/shard/internal/rearrange"
+	"github.com/tfrec/tfrec/shard/internal/source"
 )
 
 // ReshardOptions are the options of Reshard. SortBy excludes Shuffle and GroupBy.
@@ -28,32 +31,33 @@ func Reshard(ctx context.Context, in []string, out string, o ReshardOptions) (*R
 	if err != nil {
 		return nil, err
 	}
-	return reshape(ctx, in, out, &o.Options, v)
+	return rearrange.Make(ctx, in, out, &o.Options, v)
 }
 
-func (o *ReshardOptions) verb() (*verb, error) {
-	v := &verb{name: "reshard", options: map[string]any{}}
+func (o *ReshardOptions) verb() (*rearrange.Verb, error) {
+	v := newVerb("reshard")
+	v.Options = map[string]any{}
 	switch {
 	case o.SortBy != "" && o.Shuffle:
-		return nil, optionError(optname.ReshardOptionsSortBy, "it excludes %s", optname.ReshardOptionsShuffle)
+		return nil, source.OptionError(optname.ReshardOptionsSortBy, "it excludes %s", optname.ReshardOptionsShuffle)
 	case o.SortBy != "" && o.GroupBy != "":
-		return nil, optionError(optname.ReshardOptionsSortBy, "it excludes %s: sort the set first, since groups keep its order", optname.ReshardOptionsGroupBy)
+		return nil, source.OptionError(optname.ReshardOptionsSortBy, "it excludes %s: sort the set first, since groups keep its order", optname.ReshardOptionsGroupBy)
 	case o.SortBy != "":
-		v.options["sort_by"] = o.SortBy
-		v.order = &sorted{key: o.SortBy}
-		v.prepare = func(_ context.Context, in *inputs, _ *setdir.Dir) error {
-			return in.checkFeature(optname.ReshardOptionsSortBy, o.SortBy)
+		v.Options["sort_by"] = o.SortBy
+		v.Order = &assign.Sorted{Key: o.SortBy}
+		v.Prepare = func(_ context.Context, in *source.Inputs, _ *setdir.Dir) error {
+			return in.CheckFeature(optname.ReshardOptionsSortBy, o.SortBy)
 		}
 	}
 	if o.Shuffle {
-		v.options["shuffle"] = true
-		v.order = &shuffled{seed: o.Seed}
+		v.Options["shuffle"] = true
+		v.Order = &assign.Shuffled{Seed: o.Seed}
 	}
 	if o.GroupBy != "" {
-		v.options["group_by"] = o.GroupBy
+		v.Options["group_by"] = o.GroupBy
 		g := &grouper{key: o.GroupBy}
-		v.chooser = g
-		v.prepare = func(ctx context.Context, in *inputs, _ *setdir.Dir) error { return g.prepare(ctx, in, v) }
+		v.Chooser = g
+		v.Prepare = func(ctx context.Context, in *source.Inputs, _ *setdir.Dir) error { return g.prepare(ctx, in, v) }
 	}
 	return v, nil
 }
@@ -62,5 +66,5 @@ func (o *ReshardOptions) verb() (*verb, error) {
 // in the order of the inputs. If lists of label names differ, they are merged and the ids in the
 // records are changed to match; features with the same key must have the same kind.
 func Merge(ctx context.Context, in []string, out string, o Options) (*Report, error) {
-	return reshape(ctx, in, out, &o, &verb{name: "merge"})
+	return rearrange.Make(ctx, in, out, &o, newVerb("merge"))
 }

@@ -12,6 +12,9 @@ import (
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/set/digest"
 	"github.com/tfrec/tfrec/manifest"
+	"github.com/tfrec/tfrec/shard/internal/assign"
+	"github.com/tfrec/tfrec/shard/internal/rearrange"
+	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -33,32 +36,32 @@ const (
 )
 
 // prepare finds all values.
-func (g *grouper) prepare(ctx context.Context, in *inputs, v *verb) error {
-	if err := in.checkFeature(optname.ReshardOptionsGroupBy, g.key); err != nil {
+func (g *grouper) prepare(ctx context.Context, in *source.Inputs, v *rearrange.Verb) error {
+	if err := in.CheckFeature(optname.ReshardOptionsGroupBy, g.key); err != nil {
 		return err
 	}
-	g.splits = len(in.splits)
+	g.splits = len(in.Splits)
 	g.values = map[digest.Hash]string{}
-	err := in.eachRecord(ctx, in.o.workers(), g.look, func(int64, int, digest.Hash) error { return nil })
+	err := in.EachRecord(ctx, in.Workers, g.Look, func(int64, int, digest.Hash) error { return nil })
 	if err != nil {
 		return err
 	}
 	for _, directory := range g.values {
-		v.groups = append(v.groups, directory)
+		v.Groups = append(v.Groups, directory)
 	}
-	slices.Sort(v.groups)
-	if len(v.groups)*g.splits > droppedTarget {
-		return &UnfitError{fmt.Errorf("%s: %d values in %d splits are too many", optname.ReshardOptionsGroupBy, len(v.groups), g.splits)}
+	slices.Sort(v.Groups)
+	if len(v.Groups)*g.splits > assign.MostTargets {
+		return &UnfitError{Err: fmt.Errorf("%s: %d values in %d splits are too many", optname.ReshardOptionsGroupBy, len(v.Groups), g.splits)}
 	}
 	g.ids = map[digest.Hash]int{}
 	for m, directory := range g.values {
-		g.ids[m], _ = slices.BinarySearch(v.groups, directory)
+		g.ids[m], _ = slices.BinarySearch(v.Groups, directory)
 	}
 	return nil
 }
 
-func (g *grouper) look(r *record) (digest.Hash, error) {
-	e, err := r.example()
+func (g *grouper) Look(r *source.Record) (digest.Hash, error) {
+	e, err := r.Example()
 	if err != nil {
 		return digest.Hash{}, err
 	}
@@ -93,11 +96,11 @@ func (g *grouper) look(r *record) (digest.Hash, error) {
 }
 
 // unfitGroup returns the error for a record that does not belong to any group.
-func unfitGroup(r *record, err error) error {
-	return &UnfitError{fmt.Errorf("%s: %w", optname.ReshardOptionsGroupBy, r.locate(err))}
+func unfitGroup(r *source.Record, err error) error {
+	return &UnfitError{Err: fmt.Errorf("%s: %w", optname.ReshardOptionsGroupBy, r.Locate(err))}
 }
 
-func (g *grouper) choose(_ int64, split int, m digest.Hash) (int, error) {
+func (g *grouper) Choose(_ int64, split int, m digest.Hash) (int, error) {
 	return g.ids[m]*g.splits + split, nil
 }
 

@@ -2,13 +2,11 @@ package reshape
 
 import (
 	"context"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/tfrec/tfrec/internal/dev/race"
 	"github.com/tfrec/tfrec/internal/dev/settest"
 	"github.com/tfrec/tfrec/internal/set/setdir"
 )
@@ -42,17 +40,6 @@ func TestSpoiltPlansAreRefused(t *testing.T) {
 	}
 	settest.Check(t, os.WriteFile(at, whole, 0o644))
 	if _, err := OpenReshardPlan(t.Context(), p.Out(), p.ID()); err != nil {
-		t.Error(err)
-	}
-}
-
-// A plan for a very large set can be read back: it is within the size limit of state files.
-func TestLargestPlanIsReadable(t *testing.T) {
-	race.Skip(t)
-	const parts = 500_000
-	data, err := json.Marshal(&plannedReshard{Parts: make([]plannedPart, parts), Files: make([]plannedFile, parts)})
-	settest.Check(t, err)
-	if err := setdir.DecodeState(data, new(plannedReshard)); err != nil {
 		t.Error(err)
 	}
 }

@@ -20,6 +20,9 @@ import (
 	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/internal/distribute"
+	"github.com/tfrec/tfrec/shard/internal/rearrange"
+	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -125,7 +128,7 @@ func TestPlansMakeTheSameSets(t *testing.T) {
 		{"a large file without a manifest", []string{bare}, Options{Shards: 5}},
 		{"another seed", []string{bare}, Options{Shards: 5, Seed: 1 << 63}},
 		{"records per shard", []string{bare, other}, Options{RecordsPerShard: 700, Seed: 3, Union: true}},
-		{"little memory", []string{bare}, Options{Shards: 2, Memory: leastMemory}},
+		{"little memory", []string{bare}, Options{Shards: 2, Memory: source.LeastMemory}},
 		{"more shards than records", []string{other}, Options{Shards: 12, Seed: 4}},
 		{"a set", []string{set}, Options{Name: "made_again"}},
 		{"its labels get other ids", []string{set, remapped}, Options{Shards: 3, Seed: 5}},
@@ -137,7 +140,7 @@ func TestPlansMakeTheSameSets(t *testing.T) {
 		for _, shuffle := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s, shuffled %v", c.name, shuffle), func(t *testing.T) {
 				o := ReshardOptions{Options: c.o, Shuffle: shuffle}
-				o.partSize = 1 << 20
+				rearrange.SetLimits(&o.Options, 0, 1<<20)
 				want, got := filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "out")
 				told, err := Reshard(ctx, c.in, want, o)
 				settest.Check(t, err)
@@ -162,7 +165,7 @@ func TestPlansMakeTheSameSets(t *testing.T) {
 					func() (*Report, error) { return reshardByPlan(ctx, c.in, got, o) },
 					func() (*Report, error) { return Reshard(ctx, c.in, got, o) },
 				} {
-					if report, err := again(); err != nil || report.Status != upToDate {
+					if report, err := again(); err != nil || report.Status != rearrange.UpToDate {
 						t.Errorf("again: %+v, %v", report, err)
 					}
 				}
@@ -181,7 +184,9 @@ func TestPartsAreCut(t *testing.T) {
 	_, err = Reshard(context.Background(), []string{file}, set, ReshardOptions{Options: Options{Shards: 1}})
 	settest.Check(t, err)
 	for _, in := range []string{file, set} {
-		run, err := PlanReshard(context.Background(), []string{in}, filepath.Join(t.TempDir(), "out"), ReshardOptions{Options: Options{partSize: 1 << 20}, Shuffle: true})
+		o := ReshardOptions{Shuffle: true}
+		rearrange.SetLimits(&o.Options, 0, 1<<20)
+		run, err := PlanReshard(context.Background(), []string{in}, filepath.Join(t.TempDir(), "out"), o)
 		settest.Check(t, err)
 		if n := run.Plan().Parts(); int64(n) < st.Size()>>20-1 || n < 2 {
 			t.Errorf("%s of %d bytes: %d parts", in, st.Size(), n)
@@ -254,7 +259,7 @@ func TestPlansGoOn(t *testing.T) {
 					t.Errorf("%v", err)
 				}
 			} else {
-				settest.Check(t, run.close()) // as the system does
+				settest.Check(t, distribute.Release(run)) // as the system does
 			}
 			if how == "by one machine" {
 				_, err = Reshard(ctx, []string{file}, out, o)
@@ -306,7 +311,8 @@ func TestPlansFindDamage(t *testing.T) {
 	whole, err := os.ReadFile(path)
 	settest.Check(t, err)
 	entries := settest.IndexOf(t, path)
-	o := ReshardOptions{Options: Options{Shards: 3, partSize: 1 << 20}, Shuffle: true}
+	o := ReshardOptions{Options: Options{Shards: 3}, Shuffle: true}
+	rearrange.SetLimits(&o.Options, 0, 1<<20)
 	for _, record := range []int{0, 1234, 2999} {
 		data := slices.Clone(whole)
 		data[entries[record].Offset+14] ^= 1
@@ -327,7 +333,7 @@ func TestPlansFindDamage(t *testing.T) {
 	run, err := PlanReshard(ctx, []string{path}, filepath.Join(t.TempDir(), "out"), o)
 	settest.Check(t, err)
 	settest.Check(t, os.Chtimes(path, time.Time{}, time.Now().Add(time.Hour)))
-	if _, err := readAll(ctx, run.Plan()); !errors.Is(err, errChangedInput) {
+	if _, err := readAll(ctx, run.Plan()); !errors.Is(err, distribute.ErrChangedInput) {
 		t.Errorf("a changed input: %v", err)
 	}
 	if err := run.Abandon(ctx, errors.New("the runner has failed")); err == nil || !strings.Contains(err.Error(), path) || strings.Contains(err.Error(), "runner") {
@@ -443,7 +449,7 @@ func TestPlansRefuse(t *testing.T) {
 func TestPlansWriteIntoStores(t *testing.T) {
 	ctx := context.Background()
 	file := settest.ExampleFile(t, filepath.Join(t.TempDir(), "x.tfrecord"), 2000, withLabels)
-	o := ReshardOptions{Options: Options{Shards: 3, Memory: leastMemory, Name: "x"}, Shuffle: true}
+	o := ReshardOptions{Options: Options{Shards: 3, Memory: source.LeastMemory, Name: "x"}, Shuffle: true}
 	want := filepath.Join(t.TempDir(), "out")
 	_, err := Reshard(ctx, []string{file}, want, o)
 	settest.Check(t, err)

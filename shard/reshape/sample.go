@@ -9,6 +9,8 @@ import (
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/random"
 	"github.com/tfrec/tfrec/internal/set/digest"
+	"github.com/tfrec/tfrec/shard/internal/rearrange"
+	"github.com/tfrec/tfrec/shard/internal/source"
 )
 
 // SampleOptions are the options of Sample. Exactly one of Count and Share must be set.
@@ -23,22 +25,23 @@ type SampleOptions struct {
 // Sample makes a new set in the directory out from a random sample of the records of all splits, in
 // order. The sample is determined by Seed; all samples of the same size are equally likely.
 func Sample(ctx context.Context, in []string, out string, o SampleOptions) (*Report, error) {
-	v := &verb{name: "sample", chooser: newSampler(&o)}
+	v := newVerb("sample")
+	v.Chooser = newSampler(&o)
 	switch {
 	case o.Count < 0:
-		return nil, optionError(optname.SampleOptionsCount, "%d is negative", o.Count)
+		return nil, source.OptionError(optname.SampleOptionsCount, "%d is negative", o.Count)
 	case !(o.Share >= 0 && o.Share <= 1):
-		return nil, optionError(optname.SampleOptionsShare, "%g is not between 0 and 1", o.Share)
+		return nil, source.OptionError(optname.SampleOptionsShare, "%g is not between 0 and 1", o.Share)
 	case o.Count > 0 && o.Share > 0:
-		return nil, optionError(optname.SampleOptionsCount, "it excludes %s", optname.SampleOptionsShare)
+		return nil, source.OptionError(optname.SampleOptionsCount, "it excludes %s", optname.SampleOptionsShare)
 	case o.Count > 0:
-		v.options = map[string]any{"count": o.Count}
+		v.Options = map[string]any{"count": o.Count}
 	case o.Share > 0:
-		v.options = map[string]any{"share": o.Share}
+		v.Options = map[string]any{"share": o.Share}
 	default:
-		return nil, optionError(optname.SampleOptionsCount, "want how many records to take, or %s", optname.SampleOptionsShare)
+		return nil, source.OptionError(optname.SampleOptionsCount, "want how many records to take, or %s", optname.SampleOptionsShare)
 	}
-	return reshape(ctx, in, out, &o.Options, v)
+	return rearrange.Make(ctx, in, out, &o.Options, v)
 }
 
 // forSample separates these random numbers from others of the same seed.
@@ -56,7 +59,7 @@ func newSampler(o *SampleOptions) *sampler {
 	return &sampler{o: o, draws: random.Draws(random.Key(o.Seed, forSample))}
 }
 
-func (s *sampler) begin(total int64) error {
+func (s *sampler) Begin(total int64) error {
 	s.left, s.wanted = total, s.o.Count
 	if s.o.Share > 0 {
 		s.wanted = int64(math.Round(s.o.Share * float64(total)))
@@ -67,13 +70,13 @@ func (s *sampler) begin(total int64) error {
 	return nil
 }
 
-func (*sampler) look(*record) (digest.Hash, error) { return digest.Hash{}, nil }
+func (*sampler) Look(*source.Record) (digest.Hash, error) { return digest.Hash{}, nil }
 
-func (s *sampler) choose(n int64, split int, _ digest.Hash) (int, error) {
+func (s *sampler) Choose(n int64, split int, _ digest.Hash) (int, error) {
 	chosen := s.wanted > 0 && s.draws.Exactly(n, uint64(s.left)) < uint64(s.wanted)
 	s.left--
 	if !chosen {
-		return drop, nil
+		return source.Drop, nil
 	}
 	s.wanted--
 	return split, nil

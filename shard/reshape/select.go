@@ -2,13 +2,18 @@ package reshape
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
 	"github.com/tfrec/tfrec/internal/optname"
-	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/manifest"
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/internal/rearrange"
+	"github.com/tfrec/tfrec/shard/internal/source"
+	"github.com/tfrec/tfrec/shard/internal/splice"
+	"github.com/tfrec/tfrec/tfrecord"
 )
 
 // SelectFeatures makes a new set in the directory out whose records have only the features with the
@@ -38,7 +43,7 @@ func RenameFeatures(ctx context.Context, in []string, out string, keys []RenameF
 	var from, options []string
 	for _, n := range keys {
 		if strings.Count(n.From, "*") > 1 || strings.Count(n.From, "*") != strings.Count(n.To, "*") {
-			return nil, optionError(optname.RenameFeaturesKeys, "%s=%s: want one * on both sides, or none", n.From, n.To)
+			return nil, source.OptionError(optname.RenameFeaturesKeys, "%s=%s: want one * on both sides, or none", n.From, n.To)
 		}
 		from = append(from, n.From)
 		options = append(options, n.From+"="+n.To)
@@ -63,30 +68,50 @@ func (n RenameFeature) rename(key string) string {
 	return strings.Replace(n.To, "*", key[len(before):len(key)-len(behind)], 1)
 }
 
+// keyArguments are the arguments with the keys, by the option that records them.
+var keyArguments = map[string]optname.Name{
+	"select": optname.SelectFeaturesKeys, "drop": optname.DropFeaturesKeys, "rename": optname.RenameFeaturesKeys,
+}
+
 // reshapeFeatures rewrites all records by a rule for feature keys. Each of keys must match some
 // feature.
 func reshapeFeatures(ctx context.Context, in []string, out string, o *Options, how string, options, keys []string, rule func(string) (string, bool)) (*Report, error) {
 	argument := keyArguments[how]
 	if len(keys) == 0 {
-		return nil, optionError(argument, "want keys of features, such as image/encoded or 'image/*'")
+		return nil, source.OptionError(argument, "want keys of features, such as image/encoded or 'image/*'")
 	}
-	splicers := newSplicers(rule)
-	v := &verb{name: "features", options: map[string]any{how: options}, rewrite: splicers.rewrite}
-	v.prepare = func(ctx context.Context, in *inputs, _ *setdir.Dir) error {
-		features, err := in.features(ctx)
+	splice := splice.NewPool(rule)
+	v := newVerb("features")
+	v.Options, v.Rewrite = map[string]any{how: options}, spliced(splice)
+	v.Prepare = func(ctx context.Context, in *source.Inputs, _ *setdir.Dir) error {
+		features, err := in.Features(ctx)
 		if err != nil {
 			return err
 		}
 		for _, key := range keys {
 			if !slices.ContainsFunc(features, func(f manifest.Feature) bool { return matchesKey(key, f.Key) }) {
-				return unknownFeature(argument, key, features)
+				return source.UnknownFeature(argument, key, features)
 			}
 		}
 		_, err = ruledFeatures(features, argument, rule)
 		return err
 	}
-	v.describe = func(m *manifest.Manifest) error { return describeRuled(m, argument, rule) }
-	return reshape(ctx, in, out, o, v)
+	v.Describe = func(m *manifest.Manifest) error { return describeRuled(m, argument, rule) }
+	return rearrange.Make(ctx, in, out, o, v)
+}
+
+// spliced returns a rewriter that splices records.
+func spliced(s *splice.Pool) func(dst []byte, r *source.Record) ([]byte, error) {
+	return func(dst []byte, r *source.Record) ([]byte, error) {
+		dst, err := s.Append(dst, r.Data)
+		switch {
+		case errors.Is(err, tfrecord.ErrMalformed):
+			err = &shard.DamagedError{Err: r.Locate(err)}
+		case err != nil:
+			err = r.Locate(err)
+		}
+		return dst, err
+	}
 }
 
 // ruledFeatures applies a rule to the features of records. Errors name the argument with the keys.
@@ -99,10 +124,10 @@ func ruledFeatures(features []manifest.Feature, argument optname.Name, rule func
 			continue
 		}
 		if to == "" {
-			return nil, optionError(argument, "feature %q would have no name", f.Key)
+			return nil, source.OptionError(argument, "feature %q would have no name", f.Key)
 		}
 		if other, taken := from[to]; taken {
-			return nil, optionError(argument, "features %q and %q would both be named %q", other, f.Key, to)
+			return nil, source.OptionError(argument, "features %q and %q would both be named %q", other, f.Key, to)
 		}
 		from[to] = f.Key
 		f.Key = to
@@ -132,18 +157,6 @@ func describeRuled(m *manifest.Manifest, argument optname.Name, rule func(string
 	}
 	return nil
 }
-
-// unknownFeature returns the error for an option that names a feature that no record has.
-func unknownFeature(field optname.Name, key string, features []manifest.Feature) error {
-	keys := make([]string, len(features))
-	for i, f := range features {
-		keys[i] = f.Key
-	}
-	return optionError(field, "no feature %q; there are %s", key, plural.Quoted(keys, maxKeysListed))
-}
-
-// maxKeysListed is the maximum number of keys listed in an error.
-const maxKeysListed = 20
 
 func matchesAny(patterns []string, key string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool { return matchesKey(p, key) })

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/dev/settest"
 	"github.com/tfrec/tfrec/internal/inject"
+	"github.com/tfrec/tfrec/shard/internal/transfer"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -20,7 +21,7 @@ func TestInputsThatShrink(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.tfrecord")
 	settest.ExampleFile(t, path, 30, func(i int, b *tfrecord.Builder) {
 		forReshapers(i, b)
-		b.Bytes("data", make([]byte, leastFetched))
+		b.Bytes("data", make([]byte, transfer.LeastFetched))
 	})
 	data, err := os.ReadFile(path)
 	settest.Check(t, err)

@@ -8,7 +8,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -17,54 +16,10 @@ import (
 	"github.com/tfrec/tfrec/internal/dev/torture"
 	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/internal/source"
+	"github.com/tfrec/tfrec/shard/internal/transfer"
 	"github.com/tfrec/tfrec/tfrecord"
 )
-
-// TestQuickValue compares the fast path with the strict one, also for broken records.
-func TestQuickValue(t *testing.T) {
-	rng := torture.Rand(t)
-	quick := 0
-	for range 20_000 {
-		var b tfrecord.Builder
-		if rng.IntN(2) == 0 {
-			b.Int64("a", rng.Int64()>>rng.IntN(64), rng.Int64())
-		}
-		switch rng.IntN(6) {
-		case 0:
-			b.Int64("key", rng.Int64()>>rng.IntN(64))
-		case 1:
-			b.Int64("key", -rng.Int64())
-		case 2:
-			b.Float("key", []float32{0, float32(math.Copysign(0, -1)), -3.5, 1e9, float32(math.NaN())}[rng.IntN(5)], 2)
-		case 3:
-			b.Bytes("key", make([]byte, rng.IntN(200)))
-		case 4:
-			b.Bytes("key", []byte("first"), []byte("second"))
-		}
-		b.String("text", "some text")
-		data := b.Append(nil)
-		if rng.IntN(3) == 0 {
-			data[rng.IntN(len(data))] ^= 1 << rng.IntN(8)
-		}
-		got, ok := quickValue(data, "key")
-		if !ok {
-			continue
-		}
-		quick++
-		rec := record{data: data}
-		rec.parse()
-		if rec.err != nil {
-			t.Fatalf("%q is malformed: %v", data, rec.err)
-		}
-		want := plainValue(&rec.message, "key")
-		if !reflect.DeepEqual(got, want) && (len(got.bytes)+len(want.bytes) > 0 || got.kind != want.kind || got.bits != want.bits) {
-			t.Fatalf("%q: %+v, want %+v", data, got, want)
-		}
-	}
-	if quick < 5000 {
-		t.Errorf("%d records went the quick way", quick)
-	}
-}
 
 // TestSortSamplesAPart sorts files of small records in several buckets, with the default memory,
 // without reading all of them to find the cuts.
@@ -134,12 +89,12 @@ func TestSortFetchesLargeRecords(t *testing.T) {
 				keys = append(keys, key)
 				want[split] = append(want[split], id)
 				b.Int64("id", id)
-				b.Bytes("noise", make([]byte, leastFetched+rng.IntN(leastFetched)))
+				b.Bytes("noise", make([]byte, transfer.LeastFetched+rng.IntN(transfer.LeastFetched)))
 			})
 		}
 	}
 	var progress Progress
-	o := Options{Memory: leastMemory << rng.IntN(7), Workers: 1 + rng.IntN(4), Shards: 1 + rng.IntN(5), Progress: &progress}
+	o := Options{Memory: source.LeastMemory << rng.IntN(7), Workers: 1 + rng.IntN(4), Shards: 1 + rng.IntN(5), Progress: &progress}
 	_, err := Reshard(t.Context(), []string{dir}, out, ReshardOptions{SortBy: "key", Options: o})
 	settest.Check(t, err)
 	if got, want := progress.Planned.Load(), 2*int64(len(keys)); got != want {
@@ -164,7 +119,7 @@ func TestSortFails(t *testing.T) {
 			b.Bytes("noise", make([]byte, size))
 		})
 	}
-	small, large := file("small.tfrecord", 8000, 500), file("large.tfrecord", 70, leastFetched)
+	small, large := file("small.tfrecord", 8000, 500), file("large.tfrecord", 70, transfer.LeastFetched)
 	broken := errors.New("broken")
 	for _, workers := range []int{1, 2, 8} {
 		for _, shards := range []int{1, 7, 60} {
@@ -212,7 +167,7 @@ func TestSortsOfOddRecords(t *testing.T) {
 		in, out := filepath.Join(t.TempDir(), "in"), filepath.Join(t.TempDir(), "out")
 		files, records, size := 1+rng.IntN(3), rng.IntN(1500), 1+rng.IntN(1000)
 		if rng.IntN(3) == 0 {
-			records, size = records/15, 6*leastFetched
+			records, size = records/15, 6*transfer.LeastFetched
 		}
 		settest.WriteSet(t, in, files, func(yield func([]byte)) {
 			for range records {
@@ -256,7 +211,7 @@ func TestSortsOfOddRecords(t *testing.T) {
 			return -1
 		})
 		// The few records of a file may have no feature in common with those of another.
-		o := Options{Memory: leastMemory << rng.IntN(7), Workers: 1 + rng.IntN(8), Shards: 1 + rng.IntN(60), Union: true}
+		o := Options{Memory: source.LeastMemory << rng.IntN(7), Workers: 1 + rng.IntN(8), Shards: 1 + rng.IntN(60), Union: true}
 		_, err := Reshard(t.Context(), []string{in}, out, ReshardOptions{SortBy: "key", Options: o})
 		settest.Check(t, err)
 		sources, err := shard.Expand(t.Context(), []string{out}, shard.ExpandOptions{})

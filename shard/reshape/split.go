@@ -14,6 +14,8 @@ import (
 	"github.com/tfrec/tfrec/internal/set/shares"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/internal/rearrange"
+	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -46,12 +48,15 @@ type ResplitOptions struct {
 	Key string
 }
 
+// maxTargets is the maximum number of splits.
+const maxTargets = 250
+
 // defaultSplitKey is the feature by which `convert images` identifies a sample.
 const defaultSplitKey = imagekey.Filename
 
 // leakAdvice advises how to keep copies of an image in the same split.
-func leakAdvice(in *inputs) string {
-	if !slices.ContainsFunc(in.described.Features, func(f manifest.Feature) bool { return f.Key == manifest.CopyKey }) {
+func leakAdvice(in *source.Inputs) string {
+	if !slices.ContainsFunc(in.Described.Features, func(f manifest.Feature) bool { return f.Key == manifest.CopyKey }) {
 		return ""
 	}
 	return fmt.Sprintf("the records have augmented copies (%s): copies of one image may end up in different splits, a leak; %s %s keeps them in one", manifest.CopyKey, optname.ResplitOptionsTogether, defaultSplitKey)
@@ -64,51 +69,51 @@ func leakAdvice(in *inputs) string {
 // All records without the feature of ByHash, Stratify or Together count as having the same separate
 // value. It is an error if no record has the feature.
 func Resplit(ctx context.Context, in []string, out string, o ResplitOptions) (*Report, error) {
-	v := &verb{name: "split"}
+	v := newVerb("split")
 	how, err := o.check()
 	if err != nil {
 		return nil, err
 	}
 	if how.name == "" || how.name == "stratify" {
-		v.advice = leakAdvice
+		v.Advice = leakAdvice
 	}
 	by := &byFeature{key: how.key}
 	switch how.name {
 	case "list":
-		v.splits = slices.Compact(slices.Sorted(maps.Values(o.List)))
-		v.options = map[string]any{"list": hashOfList(o.List), "key": how.key}
+		v.Splits = slices.Compact(slices.Sorted(maps.Values(o.List)))
+		v.Options = map[string]any{"list": hashOfList(o.List), "key": how.key}
 	default:
-		v.options = map[string]any{"splits": shares.FormatSplits(o.Splits)}
+		v.Options = map[string]any{"splits": shares.FormatSplits(o.Splits)}
 		for _, s := range o.Splits {
-			v.splits = append(v.splits, s.Name)
+			v.Splits = append(v.Splits, s.Name)
 		}
 		if how.name != "" {
-			v.options[how.name] = how.key
+			v.Options[how.name] = how.key
 		}
 	}
-	v.prepare = func(ctx context.Context, in *inputs, _ *setdir.Dir) error {
+	v.Prepare = func(ctx context.Context, in *source.Inputs, _ *setdir.Dir) error {
 		if how.key != "" {
-			if err := in.checkFeature(how.field, how.key); err != nil {
+			if err := in.CheckFeature(how.field, how.key); err != nil {
 				return err
 			}
 		}
-		by.field, by.total = how.field, in.records()
+		by.field, by.total = how.field, in.Records()
 		var err error
 		switch how.name {
 		case "":
-			v.chooser = &contentSplit{o.Splits, o.Seed}
+			v.Chooser = &contentSplit{o.Splits, o.Seed}
 		case "by_hash":
-			v.chooser = &hashSplit{by, o.Splits, o.Seed}
+			v.Chooser = &hashSplit{by, o.Splits, o.Seed}
 		case "stratify":
-			v.chooser, err = newStratifiedSplit(ctx, in, by, &o)
+			v.Chooser, err = newStratifiedSplit(ctx, in, by, &o)
 		case "together":
-			v.chooser, err = newGroupSplit(ctx, in, by, &o)
+			v.Chooser, err = newGroupSplit(ctx, in, by, &o)
 		case "list":
-			v.chooser = newListSplit(by, v.splits, o.List)
+			v.Chooser = newListSplit(by, v.Splits, o.List)
 		}
 		return err
 	}
-	return reshape(ctx, in, out, &o.Options, v)
+	return rearrange.Make(ctx, in, out, &o.Options, v)
 }
 
 // splitting is the selected way of splitting.
@@ -137,23 +142,23 @@ func (o *ResplitOptions) check() (splitting, error) {
 		}
 		ways = append(ways, splitting{"list", optname.ResplitOptionsKey, key})
 	} else if o.Key != "" {
-		return splitting{}, optionError(optname.ResplitOptionsKey, "it names the feature that %s goes by, which is not given", optname.ResplitOptionsList)
+		return splitting{}, source.OptionError(optname.ResplitOptionsKey, "it names the feature that %s goes by, which is not given", optname.ResplitOptionsList)
 	}
 	switch {
 	case len(ways) > 1:
-		return splitting{}, optionError(optionNames[ways[0].name], "it excludes %s", optionNames[ways[1].name])
+		return splitting{}, source.OptionError(ownOptions["split"][ways[0].name], "it excludes %s", ownOptions["split"][ways[1].name])
 	case o.List != nil && len(o.Splits) > 0:
-		return splitting{}, optionError(optname.ResplitOptionsSplits, "the list says which splits there are")
+		return splitting{}, source.OptionError(optname.ResplitOptionsSplits, "the list says which splits there are")
 	case o.List != nil:
 		return ways[0], checkList(o.List)
 	case len(o.Splits) == 0:
-		return splitting{}, optionError(optname.ResplitOptionsSplits, "want the splits and their shares, such as train=0.9,val=0.1")
+		return splitting{}, source.OptionError(optname.ResplitOptionsSplits, "want the splits and their shares, such as train=0.9,val=0.1")
 	}
 	if err := shares.CheckSplits(o.Splits); err != nil {
-		return splitting{}, optionError(optname.ResplitOptionsSplits, "%v", err)
+		return splitting{}, source.OptionError(optname.ResplitOptionsSplits, "%v", err)
 	}
 	if len(o.Splits) > maxTargets {
-		return splitting{}, optionError(optname.ResplitOptionsSplits, "%d splits are too many: want %d at most", len(o.Splits), maxTargets)
+		return splitting{}, source.OptionError(optname.ResplitOptionsSplits, "%d splits are too many: want %d at most", len(o.Splits), maxTargets)
 	}
 	if len(ways) == 1 {
 		return ways[0], nil
@@ -167,11 +172,11 @@ type contentSplit struct {
 	seed   uint64
 }
 
-func (s *contentSplit) look(r *record) (digest.Hash, error) {
-	return digest.Hash{Lo: digest.Of(r.data).Seeded(s.seed, forSplit)}, nil
+func (s *contentSplit) Look(r *source.Record) (digest.Hash, error) {
+	return digest.Hash{Lo: digest.Of(r.Data).Seeded(s.seed, forSplit)}, nil
 }
 
-func (s *contentSplit) choose(_ int64, _ int, m digest.Hash) (int, error) {
+func (s *contentSplit) Choose(_ int64, _ int, m digest.Hash) (int, error) {
 	return shares.ShareOf(m.Lo, s.splits), nil
 }
 
@@ -186,14 +191,14 @@ type byFeature struct {
 	found atomic.Bool // whether any record has the feature
 }
 
-func (b *byFeature) look(r *record) (digest.Hash, error) {
+func (b *byFeature) Look(r *source.Record) (digest.Hash, error) {
 	value, err := b.value(r)
 	return digest.OfValue(value), err
 }
 
 // value returns the feature of a record, without values if it is missing.
-func (b *byFeature) value(r *record) (tfrecord.Feature, error) {
-	e, err := r.example()
+func (b *byFeature) value(r *source.Record) (tfrecord.Feature, error) {
+	e, err := r.Example()
 	if err != nil {
 		return tfrecord.Feature{}, err
 	}
@@ -208,7 +213,7 @@ func (b *byFeature) value(r *record) (tfrecord.Feature, error) {
 // feature.
 func (b *byFeature) check() error {
 	if !b.found.Load() {
-		return optionError(b.field, "no record has a feature %q", b.key)
+		return source.OptionError(b.field, "no record has a feature %q", b.key)
 	}
 	return nil
 }
@@ -220,10 +225,10 @@ type hashSplit struct {
 	seed   uint64
 }
 
-func (s *hashSplit) choose(n int64, _ int, m digest.Hash) (int, error) {
+func (s *hashSplit) Choose(n int64, _ int, m digest.Hash) (int, error) {
 	if n == s.total-1 {
 		if err := s.check(); err != nil {
-			return drop, err
+			return source.Drop, err
 		}
 	}
 	return shares.ShareOf(m.Seeded(s.seed, forSplit), s.splits), nil

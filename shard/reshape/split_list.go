@@ -17,6 +17,7 @@ import (
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/set/digest"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -70,15 +71,15 @@ func checkList(list map[string]string) error {
 	splits := map[string]bool{}
 	for key, split := range list {
 		if err := shard.CheckSplit(split); err != nil {
-			return optionError(optname.ResplitOptionsList, "key %q: %v", key, err)
+			return source.OptionError(optname.ResplitOptionsList, "key %q: %v", key, err)
 		}
 		splits[split] = true
 	}
 	switch {
 	case len(list) == 0:
-		return optionError(optname.ResplitOptionsList, "it is empty")
+		return source.OptionError(optname.ResplitOptionsList, "it is empty")
 	case len(splits) > maxTargets:
-		return optionError(optname.ResplitOptionsList, "%d splits are too many: want %d at most", len(splits), maxTargets)
+		return source.OptionError(optname.ResplitOptionsList, "%d splits are too many: want %d at most", len(splits), maxTargets)
 	}
 	return nil
 }
@@ -112,14 +113,14 @@ func newListSplit(by *byFeature, splits []string, list map[string]string) *listS
 	return s
 }
 
-func (s *listSplit) look(r *record) (digest.Hash, error) {
-	e, err := r.example()
+func (s *listSplit) Look(r *source.Record) (digest.Hash, error) {
+	e, err := r.Example()
 	if err != nil {
 		return digest.Hash{}, err
 	}
 	value, _ := e.Get(s.key)
 	if value.Len() != 1 {
-		return digest.Hash{}, r.locate(fmt.Errorf("the feature %q, which the list goes by, has %s; want one", s.key, plural.Of(value.Len(), "value")))
+		return digest.Hash{}, r.Locate(fmt.Errorf("the feature %q, which the list goes by, has %s; want one", s.key, plural.Of(value.Len(), "value")))
 	}
 	place, ok := 0, false
 	switch value.Kind() {
@@ -130,10 +131,10 @@ func (s *listSplit) look(r *record) (digest.Hash, error) {
 		key, _ := value.Int64()
 		place, ok = s.places[strconv.FormatInt(key, 10)]
 	default:
-		return digest.Hash{}, r.locate(fmt.Errorf("the feature %q is of kind %v, which a list cannot match; want bytes or int64", s.key, value.Kind()))
+		return digest.Hash{}, r.Locate(fmt.Errorf("the feature %q is of kind %v, which a list cannot match; want bytes or int64", s.key, value.Kind()))
 	}
 	if !ok {
-		return digest.Hash{}, r.locate(fmt.Errorf("its key %s is not in the list", shown(value)))
+		return digest.Hash{}, r.Locate(fmt.Errorf("its key %s is not in the list", shown(value)))
 	}
 	return digest.Hash{Lo: uint64(place)}, nil
 }
@@ -150,7 +151,7 @@ func shown(value tfrecord.Feature) string {
 // maxKeysNamed is the maximum number of keys in an error.
 const maxKeysNamed = 5
 
-func (s *listSplit) choose(n int64, _ int, m digest.Hash) (int, error) {
+func (s *listSplit) Choose(n int64, _ int, m digest.Hash) (int, error) {
 	s.seen[m.Lo] = true
 	if n == s.total-1 {
 		var unseen []string
@@ -161,7 +162,7 @@ func (s *listSplit) choose(n int64, _ int, m digest.Hash) (int, error) {
 		}
 		if len(unseen) > 0 {
 			slices.Sort(unseen)
-			return drop, fmt.Errorf("the list has %s that no record has in %q, the first of them %s", plural.Of(len(unseen), "key"), s.key, plural.Quoted(unseen[:min(len(unseen), maxKeysNamed)], maxKeysNamed))
+			return source.Drop, fmt.Errorf("the list has %s that no record has in %q, the first of them %s", plural.Of(len(unseen), "key"), s.key, plural.Quoted(unseen[:min(len(unseen), maxKeysNamed)], maxKeysNamed))
 		}
 	}
 	return s.splits[m.Lo], nil

@@ -12,6 +12,8 @@ import (
 	"github.com/tfrec/tfrec/internal/set/digest"
 	"github.com/tfrec/tfrec/internal/set/shares"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/internal/assign"
+	"github.com/tfrec/tfrec/shard/internal/source"
 )
 
 // stratifiedSplit splits the records of each value in the ratio of the shares. Records with several
@@ -39,7 +41,7 @@ const (
 	valueRefBytes = 60
 )
 
-func newStratifiedSplit(ctx context.Context, in *inputs, by *byFeature, o *ResplitOptions) (chooser, error) {
+func newStratifiedSplit(ctx context.Context, in *source.Inputs, by *byFeature, o *ResplitOptions) (assign.Chooser, error) {
 	s := &stratifiedSplit{byFeature: by, splits: o.Splits, seed: o.Seed, sets: map[digest.Hash][]digest.Hash{}}
 	cost := func(m digest.Hash) int {
 		s.mu.Lock()
@@ -47,15 +49,15 @@ func newStratifiedSplit(ctx context.Context, in *inputs, by *byFeature, o *Respl
 		return strataBytes + 16*len(o.Splits) + valueRefBytes*len(s.sets[m])
 	}
 	var err error
-	if s.values, err = countValues(ctx, in, by, s.look, cost, o); err != nil {
+	if s.values, err = countValues(ctx, in, by, s.Look, cost); err != nil {
 		return nil, err
 	}
 	s.deal()
 	return s, nil
 }
 
-// look returns the hash of a record's stratum, and remembers its values.
-func (s *stratifiedSplit) look(r *record) (digest.Hash, error) {
+// Look returns the hash of a record's stratum, and remembers its values.
+func (s *stratifiedSplit) Look(r *source.Record) (digest.Hash, error) {
 	value, err := s.value(r)
 	if err != nil || value.Len() < 2 {
 		return digest.OfValue(value), err
@@ -87,8 +89,8 @@ func (s *stratifiedSplit) valuesOf(stratum digest.Hash) []digest.Hash {
 	return []digest.Hash{stratum}
 }
 
-// choose puts the records of a stratum into a random order and cuts it.
-func (s *stratifiedSplit) choose(_ int64, _ int, m digest.Hash) (int, error) {
+// Choose puts the records of a stratum into a random order and cuts it.
+func (s *stratifiedSplit) Choose(_ int64, _ int, m digest.Hash) (int, error) {
 	c := s.of[m]
 	order := random.NewPermutation(c.records, m.Seeded(s.seed, "order of a value"))
 	place := order.At(c.dealt)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/dev/settest"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -256,7 +257,7 @@ func TestSplitOptions(t *testing.T) {
 	// More values than the given memory holds.
 	many := madeSet(t, 12_000, 1, nil, settest.Numbers)
 	o := ResplitOptions{Splits: seventyThirty, Stratify: "id"}
-	o.Memory = leastMemory
+	o.Memory = source.LeastMemory
 	if _, err := Resplit(context.Background(), []string{many}, filepath.Join(t.TempDir(), "out"), o); err == nil || !strings.Contains(err.Error(), "Options.Memory holds") {
 		t.Errorf("too many values: %v", err)
 	}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/set/digest"
+	"github.com/tfrec/tfrec/shard/internal/assign"
+	"github.com/tfrec/tfrec/shard/internal/source"
 )
 
 // values counts the records of each value of a feature, by the hash of the value.
@@ -27,14 +29,14 @@ const valueBytes = 120
 
 // countValues reads all records and counts their values, by the hash that look returns. A value
 // takes cost bytes of memory in addition to valueBytes.
-func countValues(ctx context.Context, in *inputs, by *byFeature, look func(*record) (digest.Hash, error), cost func(digest.Hash) int, o *ResplitOptions) (*values, error) {
+func countValues(ctx context.Context, in *source.Inputs, by *byFeature, look func(*source.Record) (digest.Hash, error), cost func(digest.Hash) int) (*values, error) {
 	v := &values{of: map[digest.Hash]*valueCount{}}
 	var bytes int64
-	err := in.eachRecord(ctx, o.workers(), look, func(_ int64, _ int, m digest.Hash) error {
+	err := in.EachRecord(ctx, in.Workers, look, func(_ int64, _ int, m digest.Hash) error {
 		c := v.of[m]
 		if c == nil {
-			if bytes += valueBytes + int64(cost(m)); bytes > o.memory() && len(v.of) > 0 {
-				return optionError(by.field, "feature %q has more than %d values, which is what %s holds: give more, or use %s, which needs none", by.key, len(v.of), optname.OptionsMemory, optname.ResplitOptionsByHash)
+			if bytes += valueBytes + int64(cost(m)); bytes > in.Memory && len(v.of) > 0 {
+				return source.OptionError(by.field, "feature %q has more than %d values, which is what %s holds: give more, or use %s, which needs none", by.key, len(v.of), optname.OptionsMemory, optname.ResplitOptionsByHash)
 			}
 			c = new(valueCount)
 			v.of[m] = c
@@ -56,8 +58,8 @@ type groupSplit struct {
 
 // newGroupSplit assigns the values in a random order, each to the split that is furthest below its
 // share at that point.
-func newGroupSplit(ctx context.Context, in *inputs, by *byFeature, o *ResplitOptions) (chooser, error) {
-	v, err := countValues(ctx, in, by, by.look, func(digest.Hash) int { return 0 }, o)
+func newGroupSplit(ctx context.Context, in *source.Inputs, by *byFeature, o *ResplitOptions) (assign.Chooser, error) {
+	v, err := countValues(ctx, in, by, by.Look, func(digest.Hash) int { return 0 })
 	if err != nil {
 		return nil, err
 	}
@@ -89,4 +91,4 @@ func newGroupSplit(ctx context.Context, in *inputs, by *byFeature, o *ResplitOpt
 	return &groupSplit{by, v}, nil
 }
 
-func (s *groupSplit) choose(_ int64, _ int, m digest.Hash) (int, error) { return s.of[m].split, nil }
+func (s *groupSplit) Choose(_ int64, _ int, m digest.Hash) (int, error) { return s.of[m].split, nil }

@@ -18,6 +18,8 @@ import (
 	"github.com/tfrec/tfrec/internal/store/storage/storagetest"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/internal/rearrange"
+	"github.com/tfrec/tfrec/shard/internal/transfer"
 	"github.com/tfrec/tfrec/shard/repair"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -97,7 +99,7 @@ func TestReshapeIntoAStoreEndsAnywhere(t *testing.T) {
 						t.Errorf("%d files, want %d, or they are others", len(left), len(want))
 					}
 					report, err := run(t, in, url+"/out")
-					if settest.Check(t, err); report.Status != upToDate {
+					if settest.Check(t, err); report.Status != rearrange.UpToDate {
 						t.Errorf("the same again: %s", report.Status)
 					}
 					return
@@ -259,7 +261,7 @@ func TestNewOrderOfAStoreStreams(t *testing.T) {
 	in := madeSet(t, records, 2, nil, func(i int, b *tfrecord.Builder) {
 		settest.Numbers(i, b)
 		b.Int64("key", int64(i*7%20))
-		b.Bytes("blob", bytes.Repeat([]byte{byte(i)}, leastFetched))
+		b.Bytes("blob", bytes.Repeat([]byte{byte(i)}, transfer.LeastFetched))
 	})
 	store, url := settest.StoreOf(t)
 	for name, data := range setHere(t, in) {

@@ -5,6 +5,8 @@ import (
 
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/set/digest"
+	"github.com/tfrec/tfrec/shard/internal/rearrange"
+	"github.com/tfrec/tfrec/shard/internal/source"
 )
 
 // TakeOptions are the options of Take. At least one of Skip and Count must be set.
@@ -21,27 +23,25 @@ type TakeOptions struct {
 func Take(ctx context.Context, in []string, out string, o TakeOptions) (*Report, error) {
 	switch {
 	case o.Skip < 0:
-		return nil, optionError(optname.TakeOptionsSkip, "%d is negative", o.Skip)
+		return nil, source.OptionError(optname.TakeOptionsSkip, "%d is negative", o.Skip)
 	case o.Count < 0:
-		return nil, optionError(optname.TakeOptionsCount, "%d is negative", o.Count)
+		return nil, source.OptionError(optname.TakeOptionsCount, "%d is negative", o.Count)
 	case o.Skip == 0 && o.Count == 0:
-		return nil, optionError(optname.TakeOptionsCount, "want how many records to take, or %s", optname.TakeOptionsSkip)
+		return nil, source.OptionError(optname.TakeOptionsCount, "want how many records to take, or %s", optname.TakeOptionsSkip)
 	}
-	v := &verb{
-		name: "take", chooser: &taker{&o},
-		options: map[string]any{"count": o.Count, "skip": o.Skip},
-	}
-	return reshape(ctx, in, out, &o.Options, v)
+	v := newVerb("take")
+	v.Chooser, v.Options = &taker{&o}, map[string]any{"count": o.Count, "skip": o.Skip}
+	return rearrange.Make(ctx, in, out, &o.Options, v)
 }
 
 type taker struct{ o *TakeOptions }
 
-func (*taker) begin(int64) error                 { return nil }
-func (*taker) look(*record) (digest.Hash, error) { return digest.Hash{}, nil }
+func (*taker) Begin(int64) error                        { return nil }
+func (*taker) Look(*source.Record) (digest.Hash, error) { return digest.Hash{}, nil }
 
-func (t *taker) choose(n int64, split int, _ digest.Hash) (int, error) {
+func (t *taker) Choose(n int64, split int, _ digest.Hash) (int, error) {
 	if n < t.o.Skip || t.o.Count > 0 && n-t.o.Skip >= t.o.Count {
-		return drop, nil
+		return source.Drop, nil
 	}
 	return split, nil
 }

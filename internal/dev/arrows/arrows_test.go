@@ -86,8 +86,10 @@ var (
 	}
 	// ofReader are the packages below reader, each above those before it.
 	ofReader = []string{"reader/internal/pipeline", "reader/internal/fileset", "reader/internal/records", "reader/internal/stages", "reader/internal/flows", "reader/internal/images"}
+	// ofReshape are the packages below shard/reshape and shard/diff, each above those before it.
+	ofReshape = []string{"shard/internal/splice", "shard/internal/source", "shard/internal/assign", "shard/internal/transfer", "shard/internal/rearrange", "shard/internal/distribute"}
 	// verbs are the packages that work on sets.
-	verbs = []string{"shard/stats", "shard/verify", "shard/repair", "shard/reshape", "shard/write"}
+	verbs = []string{"shard/stats", "shard/verify", "shard/repair", "shard/reshape", "shard/diff", "shard/write"}
 )
 
 // below returns the packages of conversions that one of them may import.
@@ -113,8 +115,37 @@ var rooms = map[string]room{
 	},
 	"shard/verify":  {ours: slices.Concat(engine, onSets, []string{"shard", "tfrecord"}), tests: slices.Concat(verbs, []string{"internal/dev/settest"}), theirs: slices.Concat(wire, files, globs), judges: judges},
 	"shard/repair":  {ours: slices.Concat(engine, onSets, []string{"shard", "tfrecord"}), tests: slices.Concat(verbs, []string{"internal/dev/settest"}), theirs: slices.Concat(wire, files, globs), judges: judges},
-	"shard/reshape": {ours: slices.Concat(engine, onSets, []string{"shard", "tfrecord"}), tests: slices.Concat(verbs, []string{"internal/dev/settest"}), theirs: slices.Concat(wire, files, globs), judges: judges},
+	"shard/reshape": {ours: slices.Concat(engine, onSets, ofReshape, []string{"shard", "tfrecord"}), tests: slices.Concat(verbs, []string{"internal/dev/settest"}), theirs: slices.Concat(wire, files, globs), judges: judges},
+	"shard/diff":    {ours: slices.Concat(engine, onSets, ofReshape[:2], []string{"shard", "tfrecord"}), tests: slices.Concat(verbs, []string{"internal/dev/settest"}), theirs: slices.Concat(wire, files, globs), judges: judges},
 	"shard/write":   {ours: slices.Concat(engine, onSets, []string{"shard", "tfrecord"}), tests: slices.Concat(verbs, []string{"internal/dev/settest"}), theirs: slices.Concat(wire, files, globs), judges: judges},
+	// What makes a set of existing records, from the top down: each room imports those below it, and
+	// none knows a verb.
+	"shard/internal/distribute": {
+		ours:   slices.Concat(engine, onSets, ofReshape[:5], []string{"shard", "tfrecord"}),
+		tests:  []string{"internal/dev/settest"},
+		theirs: slices.Concat(wire, files, globs), judges: judges,
+	},
+	"shard/internal/rearrange": {
+		ours:   slices.Concat(engine, onSets, ofReshape[:4], []string{"shard", "tfrecord"}),
+		tests:  []string{"internal/dev/settest"},
+		theirs: slices.Concat(wire, files, globs), judges: judges,
+	},
+	"shard/internal/transfer": {
+		ours:   slices.Concat(engine, onSets, ofReshape[:3], []string{"shard", "tfrecord"}),
+		tests:  []string{"internal/dev/settest"},
+		theirs: slices.Concat(wire, files, globs), judges: judges,
+	},
+	"shard/internal/assign": {
+		ours:   slices.Concat(engine, onSets, ofReshape[:2], []string{"shard", "tfrecord"}),
+		tests:  []string{"internal/dev/settest"},
+		theirs: slices.Concat(wire, files, globs), judges: judges,
+	},
+	"shard/internal/source": {
+		ours:   slices.Concat(engine, onSets, ofReshape[:1], []string{"shard", "tfrecord"}),
+		tests:  []string{"internal/dev/settest"},
+		theirs: slices.Concat(wire, files, globs), judges: judges,
+	},
+	"shard/internal/splice": {ours: []string{"tfrecord", "internal"}, theirs: wire, judges: judges},
 	// Reading a set takes neither what measures one nor its estimators. From the top down: each room
 	// imports those below it.
 	"reader": {

@@ -1,9 +1,11 @@
 package setdir
 
 import (
+	"context"
 	"os"
 
 	"github.com/tfrec/tfrec/internal/inject"
+	"github.com/tfrec/tfrec/internal/store/osfile"
 )
 
 // TempFile creates a temporary file whose name begins with prefix. The caller closes it. Sweep
@@ -13,4 +15,14 @@ func (d *Dir) TempFile(prefix string) (*os.File, error) {
 		return nil, err
 	}
 	return d.at.temp(prefix)
+}
+
+// ScratchFile is like TempFile, but nothing remains of the file even if the process is killed. ctx is
+// for the faults that tests inject.
+func (d *Dir) ScratchFile(ctx context.Context, prefix string) (*osfile.Scratch, error) {
+	f, err := d.TempFile(prefix)
+	if err != nil {
+		return nil, err
+	}
+	return osfile.NewScratch(ctx, f), nil
 }

@@ -1,0 +1,9 @@
+package source
+
+import (
+	"testing"
+
+	"github.com/tfrec/tfrec/internal/dev/settest"
+)
+
+func TestMain(m *testing.M) { settest.Main(m) }
