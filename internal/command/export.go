@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -76,19 +77,19 @@ reads the labels back. Names that differ only in case count as the same.`,
 		Example: `  tfrec export out/ photos/ --format folders
   tfrec export out/ web/ --format webdataset
   tfrec export coco-set/ yolo/ --format yolo
-  tfrec export table/ table.parquet --format parquet
-  tfrec export 'table/*-train.*' train.npz --format npz`,
+  tfrec export table/ table.parquet
+  tfrec export 'table/*-train.*' train.npz`,
 		Annotations: map[string]string{cli.FaultsMean: "an input is damaged or holds no Examples: nothing was written"},
 		Args:        cli.MinArgs("PATH...", "OUT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkExport(cmd, &o); err != nil {
+			if err := checkExport(cmd, args[len(args)-1], &o); err != nil {
 				return err
 			}
 			return runExport(cmd, args[:len(args)-1], args[len(args)-1], o)
 		},
 	}
 	flags := cmd.Flags()
-	cli.TextVar(flags, "format", "", "FORMAT", "folders, csv, jsonl, parquet, npz, webdataset, coco, voc or yolo", func(s string) (err error) {
+	cli.TextVar(flags, "format", "", "FORMAT", "folders, csv, jsonl, parquet, npz, webdataset, coco, voc or yolo; OUT's extension .csv, .jsonl, .parquet or .npz is enough", func(s string) (err error) {
 		o.Format, err = export.ParseFormat(s)
 		return err
 	}, "folders", "csv", "jsonl", "parquet", "npz", "webdataset", "coco", "voc", "yolo")
@@ -104,9 +105,17 @@ reads the labels back. Names that differ only in case count as the same.`,
 	return cmd
 }
 
-func checkExport(cmd *cobra.Command, o *export.Options) error {
+// formatOf are the formats of single files by their extension.
+var formatOf = map[string]export.Format{
+	".csv": export.CSV, ".jsonl": export.JSONL, ".ndjson": export.JSONL, ".parquet": export.Parquet, ".npz": export.NPZ,
+}
+
+func checkExport(cmd *cobra.Command, out string, o *export.Options) error {
 	if o.Format == "" {
-		return cli.UsageError("--format is missing; want folders, csv, jsonl, parquet, npz, webdataset, coco, voc or yolo")
+		o.Format = formatOf[strings.ToLower(path.Ext(out))]
+	}
+	if o.Format == "" {
+		return cli.UsageError("--format is missing, and %s has the extension of none; want folders, csv, jsonl, parquet, npz, webdataset, coco, voc or yolo", out)
 	}
 	folders, boxes := o.Format == export.Directories, o.Format.HasBoxes()
 	for _, f := range []struct {

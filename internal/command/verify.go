@@ -187,11 +187,31 @@ func (c *verifyCommand) run(cmd *cobra.Command, args []string) error {
 		err = errors.Join(err, cli.PrintJSON(cmd, report))
 	} else {
 		text.PrintReport(cmd.OutOrStdout(), cli.SummaryTo(cmd), report)
+		if remedy := remedyOf(report.Faults); remedy != "" && !cli.QuietFlag(cmd) {
+			cli.NotesTo(cmd.ErrOrStderr())(remedy)
+		}
 	}
 	if err == nil && !report.OK {
 		err = cli.FaultError(errors.New("")) // all of it was printed
 	}
 	return err
+}
+
+// remedyOf names the verb that mends the faults of files; "" if none does.
+func remedyOf(faults []shard.Fault) string {
+	index := false
+	for _, f := range faults {
+		switch f.Part {
+		case tfrecord.PartLength, tfrecord.PartLengthCRC, tfrecord.PartData, tfrecord.PartDataCRC, tfrecord.PartCompression:
+			return "tfrec repair PATH OUT saves the intact records"
+		case tfrecord.PartIndex:
+			index = true
+		}
+	}
+	if index {
+		return "tfrec index --force PATH writes new indexes"
+	}
+	return ""
 }
 
 // recordFaults returns the findings that are faults of one record by itself, so that scripts find
