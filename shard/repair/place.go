@@ -1,6 +1,7 @@
 package repair
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/set/compare"
+	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/internal/store/atomicfile"
 	"github.com/tfrec/tfrec/internal/store/osfile"
 	"github.com/tfrec/tfrec/internal/store/output"
@@ -17,27 +19,44 @@ import (
 	"github.com/tfrec/tfrec/manifest"
 )
 
+// placement puts files in place, and can take them back.
+type placement struct {
+	ctx       context.Context
+	dir       *setdir.Dir // output directory; nil for a single file
+	isInPlace bool
+	placed    []string // created files and directories, in order
+	disowned  int      // new files whose owner or group could not be set
+}
+
+// work creates a temporary file for path.
+func (p *placement) work(path string) (*os.File, error) {
+	if p.dir != nil {
+		return p.dir.TempFile(filepath.Base(path))
+	}
+	return workFile(p.ctx, path)
+}
+
 // inherit gives a temporary file the mode of like, the file that it replaces or is made from. In
 // place it also gets the owner and the group, if the process may change them.
-func (r *repair) inherit(f *os.File, like fs.FileInfo) error {
+func (p *placement) inherit(f *os.File, like fs.FileInfo) error {
 	switch {
 	case like == nil:
 		return f.Chmod(atomicfile.Mode(0o666))
-	case !r.isInPlace:
+	case !p.isInPlace:
 		return f.Chmod(atomicfile.Mode(like.Mode().Perm()))
 	}
 	owned, err := atomicfile.Like(f, like)
 	if err == nil && !owned {
-		r.disowned++
+		p.disowned++
 	}
 	return err
 }
 
 // commit gives a temporary file its name and the mode of like. It does not sync the directory.
-func (r *repair) commit(f *os.File, path string, like fs.FileInfo) error {
-	err := inject.Fault(r.ctx, "place", path)
+func (p *placement) commit(f *os.File, path string, like fs.FileInfo) error {
+	err := inject.Fault(p.ctx, "place", path)
 	if err == nil {
-		err = r.inherit(f, like)
+		err = p.inherit(f, like)
 	}
 	if err == nil {
 		err = atomicfile.Commit(f, path)
@@ -50,19 +69,19 @@ func (r *repair) commit(f *os.File, path string, like fs.FileInfo) error {
 
 // commitNew is commit for a path that must be free, or have a file of the same content from a
 // killed repair. It syncs the directory.
-func (r *repair) commitNew(f *os.File, path string, like fs.FileInfo) error {
-	taken, err := osfile.Exists(r.ctx, path)
+func (p *placement) commitNew(f *os.File, path string, like fs.FileInfo) error {
+	taken, err := osfile.Exists(p.ctx, path)
 	if err != nil {
 		return err
 	}
 	if !taken {
-		if err := r.commit(f, path, like); err != nil {
+		if err := p.commit(f, path, like); err != nil {
 			return err
 		}
-		r.placed = append(r.placed, path)
+		p.placed = append(p.placed, path)
 		return atomicfile.SyncDir(filepath.Dir(path))
 	}
-	same, err := compare.SameContent(r.ctx, f.Name(), path)
+	same, err := compare.SameContent(p.ctx, f.Name(), path)
 	if err != nil {
 		return err
 	}
@@ -74,9 +93,9 @@ func (r *repair) commitNew(f *os.File, path string, like fs.FileInfo) error {
 }
 
 // putNew puts a salvaged file at its path in the output, with its index.
-func (r *repair) putNew(s *salvagedFile, path string, indexed bool) error {
+func (p *placement) putNew(s *salvagedFile, path string, indexed bool) error {
 	if s.f != nil {
-		if err := r.commitNew(s.f, path, s.like); err != nil {
+		if err := p.commitNew(s.f, path, s.like); err != nil {
 			return err
 		}
 		s.f = nil
@@ -85,44 +104,28 @@ func (r *repair) putNew(s *salvagedFile, path string, indexed bool) error {
 		return nil
 	}
 	index := manifest.IndexPath(path)
-	if err := r.makeDir(filepath.Dir(index)); err != nil {
+	if err := p.makeDir(filepath.Dir(index)); err != nil {
 		return err
 	}
-	if err := r.commitNew(s.index, index, s.like); err != nil {
+	if err := p.commitNew(s.index, index, s.like); err != nil {
 		return err
 	}
 	s.index = nil
 	return nil
 }
 
-// putQuarantine puts the quarantine of an output in place, if it has any content.
-func (r *repair) putQuarantine(q *quarantine) error {
-	if q.f == nil {
-		return output.MustBeFree(q.path) // one of another repair would be mistaken for ours
-	}
-	if err := q.close(); err != nil {
-		return err
-	}
-	if err := r.commitNew(q.f, q.path, q.like); err != nil {
-		return err
-	}
-	q.f = nil
-	r.report.Quarantine = q.path
-	return nil
-}
-
 // makeDir creates a directory next to shards, unless it exists. In a repair in place it gets the
 // mode and the owner of its parent.
-func (r *repair) makeDir(path string) error {
-	is, err := osfile.Exists(r.ctx, path)
+func (p *placement) makeDir(path string) error {
+	is, err := osfile.Exists(p.ctx, path)
 	if err != nil {
 		return err
 	}
-	if err := osfile.MakeOuterDir(r.ctx, path); err != nil || is {
+	if err := osfile.MakeOuterDir(p.ctx, path); err != nil || is {
 		return err
 	}
-	r.placed = append(r.placed, path)
-	if !r.isInPlace {
+	p.placed = append(p.placed, path)
+	if !p.isInPlace {
 		return nil
 	}
 	like, err := os.Stat(filepath.Dir(path))
@@ -133,28 +136,28 @@ func (r *repair) makeDir(path string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(r.inherit(d, like), d.Close())
+	return errors.Join(p.inherit(d, like), d.Close())
 }
 
 // takeBack removes what was put in place, in reverse order. Directories that are not empty stay.
-func (r *repair) takeBack() error {
+func (p *placement) takeBack() error {
 	var errs []error
-	for i := len(r.placed) - 1; i >= 0; i-- {
-		err := os.Remove(r.placed[i])
-		if st, statErr := os.Lstat(r.placed[i]); statErr == nil && st.IsDir() {
+	for i := len(p.placed) - 1; i >= 0; i-- {
+		err := os.Remove(p.placed[i])
+		if st, statErr := os.Lstat(p.placed[i]); statErr == nil && st.IsDir() {
 			err = nil
 		}
 		if err != nil && !storage.Missing(err) {
 			errs = append(errs, err)
 		}
 	}
-	r.placed = nil
+	p.placed = nil
 	return errors.Join(errs...)
 }
 
 // link creates a hard link to a file, or copies it if links are not supported.
-func (r *repair) link(from, to string) error {
-	if err := inject.Fault(r.ctx, "link", to); err != nil {
+func (p *placement) link(from, to string) error {
+	if err := inject.Fault(p.ctx, "link", to); err != nil {
 		return err
 	}
 	st, err := os.Lstat(from)
@@ -174,12 +177,12 @@ func (r *repair) link(from, to string) error {
 		return err
 	}
 	defer in.Close()
-	f, err := r.work(to)
+	f, err := p.work(to)
 	if err != nil {
 		return err
 	}
-	if _, err = io.Copy(osfile.NewFile(r.ctx, f), in); err == nil {
-		err = r.commit(f, to, st)
+	if _, err = io.Copy(osfile.NewFile(p.ctx, f), in); err == nil {
+		err = p.commit(f, to, st)
 	}
 	if err != nil {
 		atomicfile.Discard(f)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/store/atomicfile"
 	"github.com/tfrec/tfrec/internal/store/osfile"
+	"github.com/tfrec/tfrec/internal/store/output"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -162,4 +163,20 @@ func (q *quarantine) abort() {
 	if q.f != nil {
 		atomicfile.Discard(q.f)
 	}
+}
+
+// putQuarantine puts the quarantine of an output in place, if it has any content.
+func (r *repair) putQuarantine(q *quarantine) error {
+	if q.f == nil {
+		return output.MustBeFree(q.path) // one of another repair would be mistaken for ours
+	}
+	if err := q.close(); err != nil {
+		return err
+	}
+	if err := r.commitNew(q.f, q.path, q.like); err != nil {
+		return err
+	}
+	q.f = nil
+	r.report.Quarantine = q.path
+	return nil
 }

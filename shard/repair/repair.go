@@ -5,13 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/set/recordscan"
-	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
@@ -176,7 +173,7 @@ func run(ctx context.Context, in, out string, o Options) (*Report, error) {
 	} else if err := to.CheckOutput(); err != nil {
 		return nil, err
 	}
-	r := &repair{ctx: ctx, o: &o, isInPlace: out == "", report: &Report{
+	r := &repair{placement: placement{ctx: ctx, isInPlace: out == ""}, o: &o, report: &Report{
 		Status: "clean", RecordsLostExact: true, Files: []FileReport{}, Damage: []Damage{},
 	}}
 	st, err := storage.Stat(ctx, in)
@@ -212,26 +209,13 @@ func run(ctx context.Context, in, out string, o Options) (*Report, error) {
 
 // repair is a run of Copy or InPlace.
 type repair struct {
-	ctx    context.Context
+	placement
 	o      *Options
 	report *Report
-	dir    *setdir.Dir // output directory; nil for a single file
 
-	isInPlace bool
-
-	finished bool     // out exists: compare instead of writing
-	placed   []string // created files and directories, in order
-	disowned int      // new files whose owner or group could not be set
+	finished bool // out exists: compare instead of writing
 
 	unreported []string // files to remove once the report was delivered
-}
-
-// work creates a temporary file for path.
-func (r *repair) work(path string) (*os.File, error) {
-	if r.dir != nil {
-		return r.dir.TempFile(filepath.Base(path))
-	}
-	return workFile(r.ctx, path)
 }
 
 // add adds the result for a file to the report.
