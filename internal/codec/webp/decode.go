@@ -1,18 +1,9 @@
 package webp
 
 import (
-	"errors"
 	"fmt"
 	"image"
 	"slices"
-)
-
-// Errors of the container and of both codings.
-var (
-	errFormat = errors.New("invalid format")
-	errShort  = errors.New("unexpected end of data")
-	// errStrict is for headers that libwebp rejects and golang.org/x/image/webp accepts.
-	errStrict = errors.New("a header with values that no encoder writes")
 )
 
 // Decoder decodes one image after the other in the same memory. Its zero value is ready to use. It
@@ -113,11 +104,3 @@ func (d *Decoder) chunk(c *container, name, body []byte) (image.Image, error) {
 
 // Held returns the number of bytes of memory that the decoder keeps for the next image.
 func (d *Decoder) Held() int { return d.lossy.held() + d.lossless.held() + cap(d.alpha) }
-
-// sized returns a buffer of n elements, whose contents are undefined: buf's memory if it is enough.
-func sized[T any](buf []T, n int) []T {
-	if cap(buf) < n {
-		return make([]T, n)
-	}
-	return buf[:n]
-}
