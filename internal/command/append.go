@@ -53,6 +53,7 @@ next append to complete. Repeating a command does not add the records twice unle
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&o.Split, "split", "", "put all records into the split `NAME` (default: the splits of IN)")
+	fs.BoolVar(&o.SameLabels, "same-labels", false, "IN has no label names: its label ids are those of the set")
 	fs.BoolVar(&o.NewLabels, "new-labels", false, "accept label names that the set does not have, and add them after its own")
 	fs.BoolVar(&o.Again, "again", false, "append records again that were appended before, in the same shards")
 	f.addShards(fs)

@@ -130,9 +130,10 @@ var (
 	TakeOptionsCount = option("TakeOptions.Count", "count")
 	TakeOptionsSkip  = option("TakeOptions.Skip", "skip")
 
-	AppendOptionsSplit     = option("AppendOptions.Split", "split")
-	AppendOptionsNewLabels = option("AppendOptions.NewLabels", "new-labels")
-	AppendOptionsAgain     = option("AppendOptions.Again", "again")
+	AppendOptionsSplit      = option("AppendOptions.Split", "split")
+	AppendOptionsNewLabels  = option("AppendOptions.NewLabels", "new-labels")
+	AppendOptionsSameLabels = option("AppendOptions.SameLabels", "same-labels")
+	AppendOptionsAgain      = option("AppendOptions.Again", "again")
 
 	AdoptOptionsLabels = option("AdoptOptions.Labels", "classes")
 	AdoptOptionsRename = option("AdoptOptions.Rename", "rename")

@@ -34,6 +34,9 @@ type AppendOptions struct {
 	// NewLabels allows label names that the set does not have; they are added after the existing
 	// ones. Otherwise they are an error.
 	NewLabels bool
+	// SameLabels states that the label ids of inputs without names, such as loose TFRecords, are those
+	// of the set. An id that the set has no name for is an error.
+	SameLabels bool
 	// Again appends records that were appended before, in the same shards, once more. Otherwise the
 	// set is up to date.
 	Again bool
@@ -107,7 +110,7 @@ func Append(ctx context.Context, dir string, in []string, o AppendOptions) (*App
 // It is an error if an input does not hold records or belongs to the set itself.
 func appendRequest(ctx context.Context, dir string, in []string, o *AppendOptions) (string, error) {
 	h := xxh3.New()
-	fmt.Fprintf(h, "%q %v %d %d %d\n", o.Split, o.NewLabels, o.Shards, o.ShardSize, o.RecordsPerShard)
+	fmt.Fprintf(h, "%q %v %v %d %d %d\n", o.Split, o.NewLabels, o.SameLabels, o.Shards, o.ShardSize, o.RecordsPerShard)
 	h.WriteString(shares.FormatShards(o.SplitShards))
 	if len(in) == 0 {
 		return "", nil

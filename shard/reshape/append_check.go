@@ -19,8 +19,12 @@ func (a *appending) adaptLabels(in *source.Inputs) (added []string, err error) {
 	switch {
 	case len(from) == 0 && len(a.set.Labels) == 0:
 		return nil, nil
+	case len(from) == 0 && in.HasFeature(mine) && a.o.SameLabels:
+		in.NameLabels(mine, a.set.Labels)
+		return nil, nil
 	case len(from) == 0 && in.HasFeature(mine):
-		return nil, fmt.Errorf("the label ids of the input have no names to match with those of %s: name them first (%s)", a.dir.Path(), optname.RepairAdopt.With(optname.AdoptOptionsLabels))
+		return nil, fmt.Errorf("the label ids of the input have no names to match with those of %s: name them first (%s), or state that they are the same (%s)",
+			a.dir.Path(), optname.RepairAdopt.With(optname.AdoptOptionsLabels), optname.AppendOptionsSameLabels)
 	case len(from) == 0:
 		return nil, nil // no record has a label id
 	case len(a.set.Labels) == 0 && len(mine) > 0:

@@ -125,6 +125,34 @@ func TestAppend(t *testing.T) {
 	}
 }
 
+// Loose files whose labels are stated to be those of the set are appended as they are; an id without a
+// name is an error.
+func TestAppendLooseFiles(t *testing.T) {
+	set := madeSet(t, 10, 1, []string{"cat", "dog"}, from(0))
+	before := settest.FilesOf(t, set)
+	labelled := func(ids ...int64) string {
+		return settest.ExampleFile(t, filepath.Join(t.TempDir(), "loose.tfrecord"), len(ids), func(i int, b *tfrecord.Builder) {
+			b.Int64("id", int64(100+i))
+			b.Int64("label", ids[i])
+		})
+	}
+	o := AppendOptions{SameLabels: true}
+	if _, err := Append(t.Context(), set, []string{labelled(0, 1, 2)}, o); err == nil || !strings.Contains(err.Error(), "no label has id 2: there are 2") {
+		t.Errorf("a label that the set does not have: %v", err)
+	}
+	if !settest.SameFiles(before, settest.FilesOf(t, set)) {
+		t.Fatal("an append that failed changed the set")
+	}
+	report, err := Append(t.Context(), set, []string{labelled(0, 1, 1)}, o)
+	settest.Check(t, err)
+	m := settest.ManifestOf(t, set)
+	added := m.Splits[0].Shards[1]
+	if report.Appended != 3 || added.Labels["cat"] != 1 || added.Labels["dog"] != 2 || m.Features[1].Class != manifest.ClassLabel {
+		t.Errorf("appended %d, labels %v, features %v", report.Appended, added.Labels, m.Features)
+	}
+	verified(t, set)
+}
+
 func TestAppendRefuses(t *testing.T) {
 	ctx := context.Background()
 	set := madeSet(t, 10, 1, []string{"cat", "dog"}, from(0))

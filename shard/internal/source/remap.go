@@ -56,6 +56,19 @@ func (in *Inputs) RemapLabels(ids []int64, same bool) {
 	}
 }
 
+// NameLabels names the labels of files that do not name theirs: the ids in the features of these keys
+// are those of names, and one beyond them is an error of the record.
+func (in *Inputs) NameLabels(keys, names []string) {
+	ids := make([]int64, len(names))
+	for i := range ids {
+		ids[i] = int64(i)
+	}
+	for _, f := range in.Files {
+		f.Remap = &Remap{Keys: keys, IDs: ids, Same: true}
+	}
+	in.Described.Labels, in.BareLabel = names, keys[0]
+}
+
 // remapTo returns the remap of a file for RemapLabels.
 func (in *Inputs) remapTo(f *Input, ids []int64, same bool) *Remap {
 	if f.Remap == nil {
