@@ -26,8 +26,8 @@ var (
 	// ErrBadSample means that a record contradicts the options: Write did not add it, and the set
 	// can go on without it.
 	ErrBadSample = errors.New("bad sample")
-	// ErrDuplicateKey means that two records have one key.
-	ErrDuplicateKey = errors.New("two records have the same key")
+	// ErrDuplicateKey means that two records of a split have one key.
+	ErrDuplicateKey = errors.New("two records of a split have the same key")
 )
 
 // verb names this package in the state and the options of a set.
