@@ -126,11 +126,11 @@ func (c *Codec) decode(dst *Image, data []byte, h *header, o DecodeOptions) (err
 	case GIF:
 		err = c.decodeGIF(dst, data, h, o.Channels)
 	case BMP:
-		err = c.decodeBMP(dst, data, h, o)
+		err = h.bmp.decode(dst, data, o.Channels, o.deep, c.background)
 	case WebP:
 		err = c.decodeWebP(dst, data, h, o.Channels)
 	case TIFF:
-		err = c.decodeTIFF(dst, data, h, o)
+		err = decodeTIFF(dst, data, &h.tiff, tiffOptions{channels: o.Channels, deep: o.deep, background: c.background, floats: c.floatRange})
 	}
 	return err
 }

@@ -9,6 +9,9 @@ import (
 // bmpHeader holds the headers of a BMP file. BMP is decoded here because golang.org/x/image/bmp
 // reads neither run lengths nor 16 bits a pixel, both of which occur.
 type bmpHeader struct {
+	width, height  int
+	alpha, hasDeep bool // whether there is alpha, and samples have more than 8 bits
+
 	topDown     bool
 	depth       int // bits a pixel
 	compression int
@@ -27,31 +30,36 @@ const (
 	bmpAlpha     = 6
 )
 
-func (h *header) statBMP(data []byte) error {
+// statBMP reads the headers.
+func statBMP(data []byte) (h bmpHeader, err error) {
+	err = h.read(data)
+	return h, err
+}
+
+func (b *bmpHeader) read(data []byte) error {
 	le := binary.LittleEndian
 	if len(data) < 26 {
 		return damaged(BMP, "the file has %d bytes only", len(data))
 	}
-	b := &h.bmp
 	b.pixels = int(le.Uint32(data[10:]))
 	size := int(le.Uint32(data[14:]))
 	b.entry = 4
 	colors := 0
 	switch {
 	case size == 12:
-		h.Width, h.Height = int(le.Uint16(data[18:])), int(le.Uint16(data[20:]))
+		b.width, b.height = int(le.Uint16(data[18:])), int(le.Uint16(data[20:]))
 		b.depth, b.entry = int(le.Uint16(data[24:])), 3
 	case size >= 40 && size <= 1024 && len(data) < 14+40:
 		return damaged(BMP, "the header is cut short")
 	case size >= 40 && size <= 1024:
-		h.Width, h.Height = int(int32(le.Uint32(data[18:]))), int(int32(le.Uint32(data[22:])))
+		b.width, b.height = int(int32(le.Uint32(data[18:]))), int(int32(le.Uint32(data[22:])))
 		b.depth, b.compression = int(le.Uint16(data[28:])), int(le.Uint32(data[30:]))
 		colors = int(le.Uint32(data[46:]))
 	default:
 		return unsupported(BMP, "a header of %d bytes", size)
 	}
-	if h.Height < 0 {
-		h.Height, b.topDown = -h.Height, true
+	if b.height < 0 {
+		b.height, b.topDown = -b.height, true
 	}
 	after := 14 + size
 	switch b.depth {
@@ -82,9 +90,9 @@ func (h *header) statBMP(data []byte) error {
 	default:
 		return unsupported(BMP, "compression %d with %d bits a pixel", b.compression, b.depth)
 	}
-	h.Alpha = b.masks[3] != 0
+	b.alpha = b.masks[3] != 0
 	for _, mask := range b.masks[:3] {
-		h.Deep = h.Deep || mask>>bits.TrailingZeros32(mask) > 255
+		b.hasDeep = b.hasDeep || mask>>bits.TrailingZeros32(mask) > 255
 	}
 	if b.depth <= 8 {
 		if colors == 0 {
@@ -104,47 +112,62 @@ func (h *header) statBMP(data []byte) error {
 	return nil
 }
 
-func (c *Codec) decodeBMP(dst *Image, data []byte, h *header, o DecodeOptions) error {
-	b := &h.bmp
+// decode decodes an image whose headers were read to 1 or 3 channels, with samples of 16 bits if deep
+// is set, on a background unless that is nil.
+func (b *bmpHeader) decode(dst *Image, data []byte, channels int, deep bool, background *[3]uint8) error {
 	data = data[b.pixels:]
 	var indices []byte // one byte a pixel, for run lengths
-	stride := h.bmpStride()
-	if b.compression == bmpRLE4 || b.compression == bmpRLE8 {
+	stride := b.stride()
+	if b.runLengths() {
 		var err error
-		if indices, err = unpackRuns(data, h.Width, h.Height, b.compression == bmpRLE4); err != nil {
+		if indices, err = unpackRuns(data, b.width, b.height, b.compression == bmpRLE4); err != nil {
 			return err
 		}
-	} else if have, last := int64(len(data)), (int64(h.Width)*int64(b.depth)+7)/8; have < stride*int64(h.Height-1)+last {
-		return damaged(BMP, "%d bytes of pixels are too few for %dx%d", have, h.Width, h.Height)
+	} else if have, last := int64(len(data)), (int64(b.width)*int64(b.depth)+7)/8; have < stride*int64(b.height-1)+last {
+		return damaged(BMP, "%d bytes of pixels are too few for %dx%d", have, b.width, b.height)
 	}
-	dst.Reset(h.Width, h.Height, o.bytes())
-	row := make([]byte, 4*h.Width)
-	for y := range h.Height {
-		from := h.Height - 1 - y
+	pixel := channels
+	if deep {
+		pixel *= 2
+	}
+	dst.Reset(b.width, b.height, pixel)
+	row := make([]byte, 4*b.width)
+	for y := range b.height {
+		from := b.height - 1 - y
 		if b.topDown {
 			from = y
 		}
 		switch {
-		case o.deep:
-			b.deep(dst.Row(y), data[int64(from)*stride:])
+		case deep:
+			b.deepRow(dst.Row(y), data[int64(from)*stride:])
 			continue
 		case indices != nil:
-			b.paletted(row, indices[from*h.Width:], 8)
+			b.paletted(row, indices[from*b.width:], 8)
 		case b.depth <= 8:
 			b.paletted(row, data[int64(from)*stride:], b.depth)
 		default:
 			b.direct(row, data[int64(from)*stride:])
 		}
-		if c.background != nil && h.Alpha {
-			blend(row, *c.background)
+		if background != nil && b.alpha {
+			blend(row, *background)
 		}
-		fillRow(dst.Row(y), row, o.Channels)
+		fillRow(dst.Row(y), row, channels)
 	}
 	return nil
 }
 
-// bmpStride returns the size of a row that is not in run lengths, with its padding.
-func (h *header) bmpStride() int64 { return (int64(h.Width)*int64(h.bmp.depth) + 31) / 32 * 4 }
+// stride returns the size of a row that is not in run lengths, with its padding.
+func (b *bmpHeader) stride() int64 { return (int64(b.width)*int64(b.depth) + 31) / 32 * 4 }
+
+// runLengths reports whether the pixels are in run lengths.
+func (b *bmpHeader) runLengths() bool { return b.compression == bmpRLE4 || b.compression == bmpRLE8 }
+
+// plain reports whether the file is whole rows of 8, 24 or 32 bits a pixel, not compressed in 8, and
+// ends with them.
+func (b *bmpHeader) plain(bytes int) bool {
+	exact := int64(bytes-b.pixels) == b.stride()*int64(b.height) // with padding, and nothing after it
+	return exact && b.depth >= 8 && b.depth != 16 && b.compression != bmpRLE8
+}
 
 // paletted looks up a row of indices of some bits each. One past the palette is black.
 func (b *bmpHeader) paletted(row, src []byte, depth int) {
@@ -177,8 +200,8 @@ func (b *bmpHeader) direct(row, src []byte) {
 	}
 }
 
-// deep reads a row of pixels that hold colours as samples of 16 bits, the upper byte first.
-func (b *bmpHeader) deep(row, src []byte) {
+// deepRow reads a row of pixels that hold colours as samples of 16 bits, the upper byte first.
+func (b *bmpHeader) deepRow(row, src []byte) {
 	for x := range len(row) / 6 {
 		v := b.pixel(src, x)
 		for i, mask := range b.masks[:3] {

@@ -72,41 +72,62 @@ const (
 	freeTilePixels = 1 << 24
 )
 
-func (h *header) statTIFF(data []byte) error {
-	d, ok := openTIFF(data)
-	if !ok {
-		return damaged(TIFF, "no directory")
-	}
-	h.Width, h.Height = d.number(tagWidth, 0), d.number(tagHeight, 0)
-	h.Orientation = d.orientation()
-	photometric, samples := d.number(tagPhotometric, tiffWhiteIsZero), d.number(tagSamples, 1)
-	if photometric <= tiffBlackIsZero && samples <= 2 {
-		h.Channels = 1
-	}
-	h.Alpha = d.alpha(photometric, samples) != tiffNoAlpha
-	format := d.number(tagFormat, tiffWhole)
-	h.Deep = d.number(tagBits, 1) == 16 && format == tiffWhole
-	h.Floats = format == tiffFloat
-	if c := d.number(tagCompression, tiffNone); c == tiffGroup3 || c == tiffGroup4 {
-		h.perByte = pixelsPerFaxByte
-	}
-	return nil
+// tiffHeader holds what the first directory states of an image.
+type tiffHeader struct {
+	width, height, orientation, channels int
+	alpha, deep, floats                  bool
+	// fax reports whether the pixels are in fax coding, which makes a row of a bit.
+	fax bool
 }
 
-func (c *Codec) decodeTIFF(dst *Image, data []byte, h *header, o DecodeOptions) error {
+// statTIFF reads the first directory.
+func statTIFF(data []byte) (h tiffHeader, err error) {
+	d, ok := openTIFF(data)
+	if !ok {
+		return h, damaged(TIFF, "no directory")
+	}
+	h.width, h.height = d.number(tagWidth, 0), d.number(tagHeight, 0)
+	h.orientation, h.channels = d.orientation(), 3
+	photometric, samples := d.number(tagPhotometric, tiffWhiteIsZero), d.number(tagSamples, 1)
+	if photometric <= tiffBlackIsZero && samples <= 2 {
+		h.channels = 1
+	}
+	h.alpha = d.alpha(photometric, samples) != tiffNoAlpha
+	format := d.number(tagFormat, tiffWhole)
+	h.deep = d.number(tagBits, 1) == 16 && format == tiffWhole
+	h.floats = format == tiffFloat
+	c := d.number(tagCompression, tiffNone)
+	h.fax = c == tiffGroup3 || c == tiffGroup4
+	return h, nil
+}
+
+// tiffOptions are how the pixels of a TIFF file are decoded.
+type tiffOptions struct {
+	channels   int         // 1 or 3
+	deep       bool        // samples of 16 bits
+	background *[3]uint8   // nil drops alpha
+	floats     *floatRange // nil does not support floats
+}
+
+// decodeTIFF decodes an image whose header was read.
+func decodeTIFF(dst *Image, data []byte, h *tiffHeader, o tiffOptions) error {
 	d, ok := openTIFF(data)
 	if !ok {
 		return damaged(TIFF, "no directory")
 	}
-	t := tiffFile{data: data, order: d.order, width: h.Width, height: h.Height}
-	if err := t.readPixelFormat(&d, c.floatRange); err != nil {
+	t := tiffFile{data: data, order: d.order, width: h.width, height: h.height}
+	if err := t.readPixelFormat(&d, o.floats); err != nil {
 		return err
 	}
 	if err := t.readLayout(&d); err != nil {
 		return err
 	}
-	dst.Reset(h.Width, h.Height, o.bytes())
-	return t.decode(dst, o, c.background)
+	pixel := o.channels
+	if o.deep {
+		pixel *= 2
+	}
+	dst.Reset(h.width, h.height, pixel)
+	return t.decode(dst, o)
 }
 
 // readPixelFormat reads the format of a pixel. Floats become samples if their range is known.

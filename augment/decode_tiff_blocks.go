@@ -39,9 +39,8 @@ func (d *tiffDecoder) release() {
 // keptRows is the size of the rows whose memory is kept for the next image, in bytes.
 const keptRows = 1 << 20
 
-// decode decodes the blocks row by row into dst, on a background unless that is nil. It holds one
-// row.
-func (t *tiffFile) decode(dst *Image, o DecodeOptions, background *[3]uint8) error {
+// decode decodes the blocks row by row into dst. It holds one row.
+func (t *tiffFile) decode(dst *Image, o tiffOptions) error {
 	d := tiffDecoders.Get().(*tiffDecoder)
 	defer d.release()
 	row := grown(&d.row, (t.blockWidth*t.samples*t.bits+7)/8)
@@ -61,7 +60,7 @@ func (t *tiffFile) decode(dst *Image, o DecodeOptions, background *[3]uint8) err
 				if o.deep {
 					t.deep(line, row)
 				} else {
-					err = t.convert(d, line, row, o.Channels, background)
+					err = t.convert(d, line, row, o.channels, o.background)
 				}
 			}
 		}

@@ -24,11 +24,8 @@ func (s ResizeSpec) Render(dst, src *Image, g Geometry, scratch *Scratch) error 
 	if err := g.check(); err != nil {
 		return err
 	}
-	if scratch == nil {
-		own, free := ownScratch()
-		defer free()
-		scratch = own
-	}
+	scratch, free := scratch.orOwn()
+	defer free()
 	dst.Reset(g.Width, g.Height, src.Channels)
 	window := *dst
 	if g.WindowWidth != g.Width || g.WindowHeight != g.Height {
@@ -36,7 +33,7 @@ func (s ResizeSpec) Render(dst, src *Image, g Geometry, scratch *Scratch) error 
 		window.Width, window.Height = g.WindowWidth, g.WindowHeight
 		window.Pix = dst.Pix[g.PadY*dst.Stride+g.PadX*dst.Channels:]
 	}
-	scratch.resize(&window, src, scaling{
+	scratch.resizing.resize(&window, src, scaling{
 		width: g.ScaledWidth, height: g.ScaledHeight,
 		x: g.CropX, y: g.CropY,
 		filter: s.Filter, antialias: !s.NoAntialias,

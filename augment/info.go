@@ -76,6 +76,7 @@ type header struct {
 	png     pngHeader
 	webp    webpFile
 	bmp     bmpHeader
+	tiff    tiffHeader
 	perByte int64 // the most pixels per byte of the file; 0: no limit
 }
 
@@ -103,7 +104,8 @@ func (c *Codec) header(data []byte) (h header, err error) {
 	case GIF:
 		err = h.statGIF(data)
 	case BMP:
-		err = h.statBMP(data)
+		h.bmp, err = statBMP(data)
+		h.Width, h.Height, h.Alpha, h.Deep = h.bmp.width, h.bmp.height, h.bmp.alpha, h.bmp.hasDeep
 	case WebP:
 		err = h.statWebP(data)
 	case TIFF:
@@ -160,7 +162,7 @@ func (h *header) decodeMemory(bytes int) int64 {
 	case GIF:
 		perPixel += 2 // the frame and the screen
 	case BMP:
-		if h.bmp.compression == bmpRLE4 || h.bmp.compression == bmpRLE8 {
+		if h.bmp.runLengths() {
 			perPixel++
 		}
 	case WebP:
@@ -177,8 +179,7 @@ func (h *header) opensInTensorFlow(bytes int) bool {
 	case WebP:
 		return !h.webp.animated // on which TensorFlow 2.21 aborts
 	case BMP:
-		exact := int64(bytes-h.bmp.pixels) == h.bmpStride()*int64(h.Height) // with padding, and nothing after it
-		return exact && h.bmp.depth >= 8 && h.bmp.depth != 16 && h.bmp.compression != bmpRLE8
+		return h.bmp.plain(bytes)
 	}
 	return false
 }
@@ -258,6 +259,18 @@ func (h *header) statPNG(data []byte) error {
 	}
 	h.Keepable, h.Deep = (kind == 0 || kind == 2) && !h.Alpha, bits == 16
 	h.Mask = kind == 3 || h.Keepable && kind == 0 && !h.Deep
+	return nil
+}
+
+func (h *header) statTIFF(data []byte) (err error) {
+	if h.tiff, err = statTIFF(data); err != nil {
+		return err
+	}
+	h.Width, h.Height, h.Orientation, h.Channels = h.tiff.width, h.tiff.height, h.tiff.orientation, h.tiff.channels
+	h.Alpha, h.Deep, h.Floats = h.tiff.alpha, h.tiff.deep, h.tiff.floats
+	if h.tiff.fax {
+		h.perByte = pixelsPerFaxByte
+	}
 	return nil
 }
 

@@ -54,7 +54,7 @@ func (l *lowering) resized(w, h int, f Filter, antialias bool) {
 	l.wrote = len(l.p.Ops) - 1
 }
 
-// weigh is Scratch.resizeAlong, or resizePlane, to w by h pixels of dst.
+// weigh is resizeAlong, or resizePlane, to w by h pixels of dst.
 func (l *lowering) weigh(dst, src raster.View, channels, w, h int, across, down axisKey, plane bool) {
 	emit := func(o raster.Op, width, height, after int) {
 		o.Width, o.Height, o.Channels = int32(width), int32(height), int32(channels)

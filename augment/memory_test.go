@@ -138,20 +138,20 @@ func TestLargeBuffersAreGivenBack(t *testing.T) {
 	}
 	var s Scratch
 	s.Codec = c
-	s.drawn.Pix, s.rows = make([]uint8, 10), make([]uint8, 10)
-	if s.Trim(); s.drawn.Pix == nil || s.rows == nil {
+	s.drawn.Pix, s.resizing.rows = make([]uint8, 10), make([]uint8, 10)
+	if s.Trim(); s.drawn.Pix == nil || s.resizing.rows == nil {
 		t.Error("small buffers are gone")
 	}
 	for name, grow := range map[string]func(){
-		"rows":   func() { s.rows = make([]uint8, keptBytes+1) },
-		"wide":   func() { s.wide = make([]int16, keptBytes/2+1) },
+		"rows":   func() { s.resizing.rows = make([]uint8, keptBytes+1) },
+		"wide":   func() { s.resizing.wide = make([]int16, keptBytes/2+1) },
 		"drawn":  func() { s.drawn.Pix = make([]uint8, keptBytes+1) },
 		"planes": func() { s.planes.Cr.Pix = make([]uint8, keptBytes+1) },
 		"steps":  func() { s.steps.draw[1].Pix = make([]uint8, keptBytes+1) },
 		"totals": func() { s.steps.totals = make([]uint64, keptBytes/8+1) },
 	} {
 		grow()
-		if s.Trim(); s.rows != nil || s.wide != nil || s.drawn.Pix != nil || s.planes.Cr.Pix != nil || s.steps.draw[1].Pix != nil || s.steps.totals != nil {
+		if s.Trim(); s.resizing.rows != nil || s.resizing.wide != nil || s.drawn.Pix != nil || s.planes.Cr.Pix != nil || s.steps.draw[1].Pix != nil || s.steps.totals != nil {
 			t.Errorf("%s: kept", name)
 		}
 	}

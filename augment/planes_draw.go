@@ -134,7 +134,7 @@ func (s ResizedCrop) applyPlanes(dst *Image, src *Planes, scratch *Scratch) erro
 		box := *in[i]
 		box.Pix = box.Pix[y*box.Stride+x:]
 		box.Width, box.Height = across.in, down.in
-		scratch.resizePlane(out, &box, across, down)
+		scratch.resizing.resizePlane(out, &box, across, down)
 	}
 	dst.Reset(s.Width, s.Height, 3)
 	planar := planes.planar(jpeg.Sub444)

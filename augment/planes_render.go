@@ -100,7 +100,7 @@ func (s ResizeSpec) renderPlane(dst, src *Image, across, down planeAxis, color u
 		window.Width, window.Height = w, h
 		window.Pix = dst.Pix[y*dst.Stride+x:]
 	}
-	scratch.resizePlane(&window, src, across.key(s, 1), down.key(s, 0))
+	scratch.resizing.resizePlane(&window, src, across.key(s, 1), down.key(s, 0))
 	first, last := across.halves()
 	for y := range h {
 		row := window.Row(y)
@@ -128,12 +128,12 @@ func (s ResizeSpec) renderPlane(dst, src *Image, across, down planeAxis, color u
 // resizePlane is resizeAlong with the order of the passes that is fastest for one channel: whole
 // rows are weighed four times as fast as the samples of a row, so that what makes fewer rows
 // comes first.
-func (s *Scratch) resizePlane(dst, src *Image, across, down axisKey) {
+func (m *resizeMemory) resizePlane(dst, src *Image, across, down axisKey) {
 	if across.antialias && down.in > dst.Height && !down.identity() && !across.identity() {
-		s.bothDownFirst(dst, src, axes.get(across), axes.get(down))
+		m.bothDownFirst(dst, src, axes.get(across), axes.get(down))
 		return
 	}
-	s.resizeAlong(dst, src, across, down)
+	m.resizeAlong(dst, src, across, down)
 }
 
 func mean(a, b uint8) uint8 { return uint8((uint32(a) + uint32(b) + 1) / 2) }

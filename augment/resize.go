@@ -27,18 +27,26 @@ type Scratch struct {
 	// Codec is the codec of [JPEGArtefacts]; no other step needs one. Pixels depend on it.
 	Codec *Codec
 
-	rows   []uint8 // a band of rows resized horizontally
-	wide   []int16 // the same where bytes would clip what overshoots
-	at     []int32 // where in a row of the source each pixel is taken from
-	planes Planes  // resized, before they are converted
-	drawn  Image   // the result of a draw, before the resize
-	steps  stepScratch
+	resizing resizeMemory
+	planes   Planes // resized, before they are converted
+	drawn    Image  // the result of a draw, before the resize
+	steps    stepScratch
 }
+
+// resizeMemory is the memory of resizes, reused. Its zero value is ready.
+type resizeMemory struct {
+	rows []uint8 // a band of rows resized horizontally
+	wide []int16 // the same where bytes would clip what overshoots
+	at   []int32 // where in a row of the source each pixel is taken from
+}
+
+// size returns the number of bytes that it keeps.
+func (m *resizeMemory) size() int { return cap(m.rows) + 2*cap(m.wide) + 4*cap(m.at) }
 
 // Trim frees the memory that is kept from image to image if it is more than 64 MiB. Call it after
 // an image that may have been large.
 func (s *Scratch) Trim() {
-	size := cap(s.rows) + 2*cap(s.wide) + 4*cap(s.at) + cap(s.drawn.Pix) + s.steps.size()
+	size := s.resizing.size() + cap(s.drawn.Pix) + s.steps.size()
 	for _, im := range s.planes.images() {
 		size += cap(im.Pix)
 	}
@@ -69,16 +77,16 @@ var scratches = sync.Pool{New: func() any { return new(Scratch) }}
 // The arithmetic is in integers, with the same weights on every architecture, so the bytes are the
 // same as well.
 func Resize(dst, src *Image, w, h int, f Filter, antialias bool) error {
-	s, free := ownScratch()
-	defer free()
 	if err := checkTarget(w, h); err != nil {
 		return err
 	}
 	if err := checkResize(dst, src, f); err != nil {
 		return err
 	}
+	scratch, free := ownScratch()
+	defer free()
 	dst.Reset(w, h, src.Channels)
-	s.resize(dst, src, scaling{width: w, height: h, filter: f, antialias: antialias})
+	scratch.resizing.resize(dst, src, scaling{width: w, height: h, filter: f, antialias: antialias})
 	return nil
 }
 
@@ -142,9 +150,9 @@ type scaling struct {
 type wholeImage struct{ width, height, denom int }
 
 // resize computes the pixels of dst, whose size is set.
-func (s *Scratch) resize(dst, src *Image, to scaling) {
+func (m *resizeMemory) resize(dst, src *Image, to scaling) {
 	across, down := to.axes(src.Width, src.Height, dst.Width, dst.Height, src.Channels)
-	s.resizeAlong(dst, src, across, down)
+	m.resizeAlong(dst, src, across, down)
 }
 
 // axes returns the keys of the weights for a source of the given size and a window of w by h
@@ -160,14 +168,14 @@ func (to scaling) axes(width, height, w, h, channels int) (across, down axisKey)
 }
 
 // resizeAlong computes the pixels of dst, which has the size of the windows of the two axes.
-func (s *Scratch) resizeAlong(dst, src *Image, across, down axisKey) {
+func (m *resizeMemory) resizeAlong(dst, src *Image, across, down axisKey) {
 	switch {
 	case across.identity() && down.identity():
 		for y := range dst.Height {
 			copy(dst.Row(y), src.Row(down.lo + y)[across.lo*src.Channels:])
 		}
 	case across.filter == Nearest:
-		s.nearest(dst, src, across, down)
+		m.nearest(dst, src, across, down)
 	case across.identity():
 		a := axes.get(down)
 		for y := range dst.Height {
@@ -177,20 +185,20 @@ func (s *Scratch) resizeAlong(dst, src *Image, across, down axisKey) {
 	case down.identity():
 		axes.get(across).weighColumns(dst.Pix, dst.Stride, src, down.lo, dst.Height)
 	case across.wide():
-		s.wideBoth(dst, src, axes.get(across), axes.get(down))
+		m.wideBoth(dst, src, axes.get(across), axes.get(down))
 	case downFirst(across, down):
-		s.bothDownFirst(dst, src, axes.get(across), axes.get(down))
+		m.bothDownFirst(dst, src, axes.get(across), axes.get(down))
 	default:
-		s.both(dst, src, axes.get(across), axes.get(down))
+		m.both(dst, src, axes.get(across), axes.get(down))
 	}
 }
 
 // both resizes horizontally into a band of rows, and that vertically.
-func (s *Scratch) both(dst, src *Image, across, down *axis) {
+func (m *resizeMemory) both(dst, src *Image, across, down *axis) {
 	length := dst.Width * dst.Channels
-	b := band[uint8]{rows: s.rows, length: length}
+	b := band[uint8]{rows: m.rows, length: length}
 	b.reserve(down)
-	s.rows = b.rows
+	m.rows = b.rows
 	for y := range dst.Height {
 		first := int(down.first[y])
 		if at, n := b.missing(first, int(down.count[y])); n > 0 {
@@ -209,13 +217,13 @@ func downFirst(across, down axisKey) bool {
 }
 
 // bothDownFirst resizes vertically a few rows at a time, and these horizontally.
-func (s *Scratch) bothDownFirst(dst, src *Image, across, down *axis) {
+func (m *resizeMemory) bothDownFirst(dst, src *Image, across, down *axis) {
 	from, end := across.span(0, dst.Width)
 	from, end = from*src.Channels, end*src.Channels
 	rows := Image{Width: src.Width, Height: min(bandExtra, dst.Height), Channels: src.Channels, Stride: src.Width * src.Channels}
 	n := rows.Height * rows.Stride
-	s.rows = slices.Grow(s.rows[:0], n+readBeyond)[:n+readBeyond]
-	rows.Pix = s.rows
+	m.rows = slices.Grow(m.rows[:0], n+readBeyond)[:n+readBeyond]
+	rows.Pix = m.rows
 	for y := 0; y < dst.Height; y += rows.Height {
 		n := min(rows.Height, dst.Height-y)
 		for i := range n {
@@ -227,9 +235,9 @@ func (s *Scratch) bothDownFirst(dst, src *Image, across, down *axis) {
 }
 
 // nearest copies one pixel of the source for each of the result.
-func (s *Scratch) nearest(dst, src *Image, across, down axisKey) {
-	s.at = slices.Grow(s.at[:0], dst.Width)[:dst.Width]
-	at := s.at
+func (m *resizeMemory) nearest(dst, src *Image, across, down axisKey) {
+	m.at = slices.Grow(m.at[:0], dst.Width)[:dst.Width]
+	at := m.at
 	for x := range at {
 		at[x] = int32(nearestSource(across.lo+x, across.in, across.out) * src.Channels)
 	}

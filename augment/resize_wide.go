@@ -12,11 +12,11 @@ const wideBits = 6
 func (k axisKey) wide() bool { return !k.antialias && (k.filter == Bicubic || k.filter == Lanczos3) }
 
 // wideBoth is both, with rows in 16 bits between the passes.
-func (s *Scratch) wideBoth(dst, src *Image, across, down *axis) {
+func (m *resizeMemory) wideBoth(dst, src *Image, across, down *axis) {
 	length := dst.Width * dst.Channels
-	b := band[int16]{rows: s.wide, length: length}
+	b := band[int16]{rows: m.wide, length: length}
 	b.reserve(down)
-	s.wide = b.rows
+	m.wide = b.rows
 	for y := range dst.Height {
 		first, weights := down.of(y)
 		if at, n := b.missing(first, len(weights)); n > 0 {

@@ -33,7 +33,7 @@ func (s Perspective) validate() error {
 	if !s.convex() {
 		return fmt.Errorf("%s: corners %v: want those of a convex quadrilateral", s.op(), s.Corners)
 	}
-	if f := s.forward(); f.constant() == 0 {
+	if f := forward(s.Corners); f.constant() == 0 {
 		return fmt.Errorf("%s: corners %v: the top left corner of the result is on the horizon", s.op(), s.Corners)
 	}
 	return checkTransformFilter(s.op(), s.Filter)
@@ -65,7 +65,7 @@ func (s Perspective) apply(dst, src *Image, scratch *Scratch) error {
 	if err := begin(s, dst, src); err != nil {
 		return err
 	}
-	m, t := s.forward().inverse(src.Width, src.Height)
+	m, t := forward(s.Corners).inverse(src.Width, src.Height)
 	fill(dst.Pix, shade(&s.Fill, dst.Channels))
 	for y := range dst.Height {
 		to := dst.Row(y)
@@ -92,7 +92,7 @@ func (s Perspective) apply(dst, src *Image, scratch *Scratch) error {
 
 // moveBox returns the box around what becomes of a box of an image of w x h pixels.
 func (s Perspective) moveBox(b Box, w, h int) Box {
-	f := s.forward()
+	f := forward(s.Corners)
 	points := b.corners()
 	for i, p := range points {
 		u, v := p[0]/float64(w), p[1]/float64(h)
@@ -117,9 +117,9 @@ type unitPerspective struct {
 
 // forward maps the image, as a square of side 1, to the corners (Heckbert: Fundamentals of Texture
 // Mapping and Image Warping, 1989, 2.2.3).
-func (s Perspective) forward() unitPerspective {
+func forward(corners [4][2]int) unitPerspective {
 	var x, y [4]float64
-	for i, p := range s.Corners {
+	for i, p := range corners {
 		x[i], y[i] = float64(p[0]), float64(p[1])
 	}
 	x1, y1, x2, y2 := x[1]-x[2], y[1]-y[2], x[3]-x[2], y[3]-y[2]

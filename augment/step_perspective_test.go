@@ -14,7 +14,7 @@ func TestPerspectiveCorners(t *testing.T) {
 				continue // ten times no convex quadrilateral
 			}
 			s := d.Steps[0].(Perspective)
-			m, tilt := s.forward().inverse(w, h)
+			m, tilt := forward(s.Corners).inverse(w, h)
 			for i, corner := range (Box{0, 0, float64(w), float64(h)}).corners() {
 				to := s.Corners[i]
 				at := s.moveBox(Box{corner[0], corner[1], corner[0], corner[1]}, w, h)

@@ -28,7 +28,7 @@ func checkTransformFilter(op string, f Filter) error {
 // transform computes dst, whose size is set, with the arithmetic of Pillow 13's
 // Image.transform (src/libImaging/Geometry.c), so that the bytes are the same.
 // A pixel whose centre comes from outside the source gets the fill colour.
-func transform(dst, src *Image, m *matrix, f Filter, color [3]uint8, s *stepScratch) {
+func transform(dst, src *Image, m *matrix, f Filter, color [3]uint8, at *[]int32) {
 	fill(dst.Pix, shade(&color, dst.Channels))
 	switch {
 	case f == Bilinear:
@@ -36,7 +36,7 @@ func transform(dst, src *Image, m *matrix, f Filter, color [3]uint8, s *stepScra
 	case f == Bicubic:
 		transformBicubic(dst, src, m)
 	case m[1] == 0 && m[3] == 0:
-		transformScale(dst, src, m, s)
+		transformScale(dst, src, m, at)
 	case m.fixed(dst.Width, dst.Height):
 		transformFixed(dst, src, m)
 	default:
@@ -48,24 +48,26 @@ func transform(dst, src *Image, m *matrix, f Filter, color [3]uint8, s *stepScra
 func inside(at float64, size int) bool { return at >= 0 && at < float64(size) }
 
 // transformScale takes the nearest pixels where rows stay rows and columns
-// columns. Places are summed up step by step, because Pillow's are.
-func transformScale(dst, src *Image, m *matrix, s *stepScratch) {
-	s.at = room(s.at, dst.Width)
+// columns. Places are summed up step by step, because Pillow's are. columns is memory for the places in
+// a row.
+func transformScale(dst, src *Image, m *matrix, columns *[]int32) {
+	*columns = room(*columns, dst.Width)
+	from := *columns
 	first, end := dst.Width, 0
 	at := m[2] + float64(m[0]*0.5)
-	for x := range s.at {
+	for x := range from {
 		if inside(at, src.Width) {
 			first, end = min(first, x), x+1
-			s.at[x] = int32(at)
+			from[x] = int32(at)
 		}
 		at += m[0]
 	}
 	at = m[5] + float64(m[4]*0.5)
 	for y := range dst.Height {
 		if inside(at, src.Height) {
-			from, to := src.Row(int(at)), dst.Row(y)
+			row, to := src.Row(int(at)), dst.Row(y)
 			for x := first; x < end; x++ {
-				copyPixel(to[x*dst.Channels:], from[int(s.at[x])*src.Channels:], src.Channels)
+				copyPixel(to[x*dst.Channels:], row[int(from[x])*src.Channels:], src.Channels)
 			}
 		}
 		at += m[4]
