@@ -59,18 +59,18 @@ func TestMagnitudesAreTorchvisions(t *testing.T) {
 }
 
 // sameStep says whether the steps are the wanted one, or its negative.
-func sameStep(t *testing.T, want Step, steps []Step) string {
+func sameStep(t *testing.T, want Step, list []Step) string {
 	t.Helper()
-	if want == nil && len(steps) == 0 {
+	if want == nil && len(list) == 0 {
 		return "same"
 	}
-	if want == nil || len(steps) != 1 {
+	if want == nil || len(list) != 1 {
 		return "other"
 	}
 	near := func(a, b float64) bool { return math.Abs(a-b) < 1e-12 }
 	for sign, name := range map[float64]string{1: "same", -1: "negative"} {
 		ok := false
-		switch got := steps[0].(type) {
+		switch got := list[0].(type) {
 		case Affine:
 			w, is := want.(Affine)
 			ok = is && near(got.Shear[0], sign*w.Shear[0]) && near(got.Shear[1], sign*w.Shear[1]) &&

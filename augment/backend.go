@@ -225,7 +225,7 @@ func (t *Task) drawn(scratch *Scratch) *Image {
 	if t.Resize == nil {
 		return &t.Pixels
 	}
-	return &scratch.drawn
+	return &memoryOf(scratch).drawn
 }
 
 // floats writes normalised samples to dst, which has their number.

@@ -2,12 +2,17 @@
 
 package augment
 
+import "golang.org/x/sys/cpu"
+
+// useColorAssembly reports whether the assembly runs here. Tests turn it off.
+var useColorAssembly = cpu.X86.HasAVX2
+
 //go:generate sh -c "cd _generate && go run ./color -out ../color_amd64.s -stubs ../color_stubs_amd64.go -pkg augment"
 
 // luminanceRow makes a row of gray of one of RGB. dst may be the beginning of src, or before it.
 func luminanceRow(dst, src []uint8) {
 	whole := len(dst) / 16 * 16
-	if !useAssembly || whole == 0 {
+	if !useColorAssembly || whole == 0 {
 		luminanceRowPlain(dst, src)
 		return
 	}
@@ -19,7 +24,7 @@ func luminanceRow(dst, src []uint8) {
 // saturateRow mixes the pixels of a row with their luminance. dst may be src.
 func saturateRow(dst, src []uint8, b *blender) {
 	whole := len(src) / 24 * 24 // bytes of eight pixels at a time
-	if !useAssembly || whole == 0 {
+	if !useColorAssembly || whole == 0 {
 		saturateRowPlain(dst, src, b)
 		return
 	}
@@ -32,7 +37,7 @@ func saturateRow(dst, src []uint8, b *blender) {
 func turnRow(dst, src []uint8, turn uint8) {
 	t := hueTables()
 	whole := len(src) / 24 * 24
-	if !useAssembly || whole == 0 {
+	if !useColorAssembly || whole == 0 {
 		t.turnRowPlain(dst, src, turn)
 		return
 	}

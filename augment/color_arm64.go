@@ -2,10 +2,13 @@
 
 package augment
 
+// useColorAssembly reports whether the assembly runs here. Tests turn it off.
+var useColorAssembly = true
+
 // luminanceRow makes a row of gray of one of RGB. dst may be the beginning of src, or before it.
 func luminanceRow(dst, src []uint8) {
 	whole := len(dst) / 16 * 16
-	if !useAssembly || whole == 0 {
+	if !useColorAssembly || whole == 0 {
 		luminanceRowPlain(dst, src)
 		return
 	}
@@ -17,7 +20,7 @@ func luminanceRow(dst, src []uint8) {
 // saturateRow mixes the pixels of a row with their luminance. dst may be src.
 func saturateRow(dst, src []uint8, b *blender) {
 	whole := len(src) / 24 * 24 // bytes of eight pixels at a time
-	if !useAssembly || whole == 0 {
+	if !useColorAssembly || whole == 0 {
 		saturateRowPlain(dst, src, b)
 		return
 	}

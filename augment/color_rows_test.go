@@ -67,7 +67,7 @@ func TestColorRowReference(t *testing.T) {
 				src[i] = uint8(int8(src[i]) >> 7)
 			}
 		}
-		checkColorRowReference(t, src, [...]float64{0, 1, maxFactor, 3 * r.Float64(), r.Float64()}[r.IntN(5)])
+		checkColorRowReference(t, src, [...]float64{0, 1, 1e6, 3 * r.Float64(), r.Float64()}[r.IntN(5)])
 	}
 }
 
@@ -77,7 +77,7 @@ func FuzzColorRowReference(f *testing.F) {
 		f.Add(noise(n, 1, 3).Pix, 1.3)
 	}
 	f.Fuzz(func(t *testing.T, src []byte, factor float64) {
-		if len(src) >= 3 && checkFactor("", factor) == nil {
+		if len(src) >= 3 && factor >= 0 && factor <= 1e6 {
 			checkColorRowReference(t, src[:len(src)/3*3], factor)
 		}
 	})

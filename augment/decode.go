@@ -100,6 +100,18 @@ func (c *Codec) Check(data []byte) (Info, error) {
 	return h.Info, c.check(data, &h)
 }
 
+// checkJPEG is Check for a JPEG, with its header. Other formats are unsupported.
+func checkJPEG(c *Codec, data []byte) (Info, jpeg.Header, error) {
+	h, err := c.header(data)
+	if err == nil && h.Format != JPEG {
+		err = unsupported(h.Format, "a task wants it decoded, or a JPEG")
+	}
+	if err == nil {
+		err = c.check(data, &h)
+	}
+	return h.Info, h.jpeg, err
+}
+
 // check is Check after the header.
 func (c *Codec) check(data []byte, h *header) error {
 	if h.Format == JPEG && h.jpeg.Huffman() {

@@ -46,7 +46,7 @@ func (d Draw) apply(dst, src *Image, first int, scratch *Scratch) error {
 			colors++
 		}
 		next := max(colors, i+1)
-		to := &scratch.steps.draw[turn&1]
+		to := &memoryOf(scratch).steps.draw[turn&1]
 		if next == len(d.Steps) {
 			to = dst
 		}

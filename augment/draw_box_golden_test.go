@@ -38,16 +38,16 @@ func TestBoxGoldens(t *testing.T) {
 			ops[s.op()]++
 		}
 		if w, h := c.Steps.Size(c.Size[0], c.Size[1]); want.Size != [2]int{w, h} {
-			t.Errorf("%s: %dx%d, want %v", drawJSON(t, c.Steps), w, h, want.Size)
+			t.Errorf("%+v: %dx%d, want %v", c.Steps, w, h, want.Size)
 		}
 		for i, b := range c.Boxes {
 			boxes++
 			got, share := c.Steps.Box(Box{b[0], b[1], b[2], b[3]}, c.Size[0], c.Size[1])
 			if math.Abs(share-want.Shares[i]) > 1e-6 {
-				t.Errorf("%v of %v by %s: a share of %v, want %v", b, c.Size, drawJSON(t, c.Steps), share, want.Shares[i])
+				t.Errorf("%v of %v by %+v: a share of %v, want %v", b, c.Size, c.Steps, share, want.Shares[i])
 			}
 			if w := want.Boxes[i]; w != nil && share > 0 && farthest(got, Box{w[0], w[1], w[2], w[3]}) > 1e-4 {
-				t.Errorf("%v of %v by %s: %v, want %v", b, c.Size, drawJSON(t, c.Steps), got, *w)
+				t.Errorf("%v of %v by %+v: %v, want %v", b, c.Size, c.Steps, got, *w)
 			}
 		}
 	}

@@ -33,7 +33,7 @@ func (s ResizeSpec) Render(dst, src *Image, g Geometry, scratch *Scratch) error 
 		window.Width, window.Height = g.WindowWidth, g.WindowHeight
 		window.Pix = dst.Pix[g.PadY*dst.Stride+g.PadX*dst.Channels:]
 	}
-	scratch.resizing.resize(&window, src, scaling{
+	memoryOf(scratch).resizing.resize(&window, src, scaling{
 		width: g.ScaledWidth, height: g.ScaledHeight,
 		x: g.CropX, y: g.CropY,
 		filter: s.Filter, antialias: !s.NoAntialias,

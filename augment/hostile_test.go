@@ -109,9 +109,8 @@ func TestHostile(t *testing.T) {
 
 // readJPEG reads an image as for a backend that decodes.
 func readJPEG(c *Codec, data []byte) (Info, error) {
-	var task Task
-	err := task.ReadJPEG(c, data)
-	return task.JPEGInfo, err
+	info, _, err := checkJPEG(c, data)
+	return info, err
 }
 
 func withBackground(t *testing.T, decoder string) *Codec {

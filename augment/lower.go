@@ -78,7 +78,7 @@ func (l *lowering) lower(t *Task) error {
 		if !t.JPEGInfo.Usual {
 			return lacking("an unusual JPEG")
 		}
-		planes = l.decode(&t.jpeg)
+		planes = l.decode(codedJPEG(t))
 	}
 	if t.Form == YCbCr {
 		return l.toPlanes(t, planes)

@@ -4,7 +4,7 @@ import "github.com/tfrec/tfrec/internal/codec/raster"
 
 // recolor writes colour steps. Tables that follow from parameters alone are made
 // as the CPU makes them; those that follow from the image are made where it is.
-func (l *lowering) recolor(steps []Step) error {
+func (l *lowering) recolor(colors []Step) error {
 	r := recoloring{from: &Image{Channels: l.channels}}
 	var made raster.Address // a table computed from the image, after the tables of r
 	each := false           // whether it has one for each channel
@@ -12,10 +12,9 @@ func (l *lowering) recolor(steps []Step) error {
 		l.recolorParts(r.parts, made, each)
 		r.parts, made = r.parts[:0], 0
 	}
-	for _, step := range steps {
-		s := step.(colorStep)
-		if s.validate() != nil {
-			return lacking(s.op())
+	for _, step := range colors {
+		if step.validate() != nil {
+			return lacking(step.op())
 		}
 		mode, of := -1, raster.Count
 		o := raster.Op{Kind: raster.Levels}
@@ -33,7 +32,7 @@ func (l *lowering) recolor(steps []Step) error {
 			if made != 0 && (looksUp(step) || len(r.parts) > 0 && r.parts[0].then != colorNone) {
 				flush()
 			}
-			s.recolor(&r)
+			addColor(&r, step)
 			continue
 		}
 		if made != 0 || len(r.parts) > 1 || len(r.parts) == 1 && r.parts[0].then != colorNone {

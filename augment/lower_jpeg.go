@@ -2,12 +2,12 @@ package augment
 
 import "github.com/tfrec/tfrec/internal/codec/raster"
 
-// decode adds a JPEG to the program for the processor to decode, and returns its planes, which have
-// sizes but no samples. Grayscale planes have only luma.
-func (l *lowering) decode(j *taskJPEG) *Planes {
+// decode adds a JPEG to the program for the processor to decode, and returns its planes, as
+// codedJPEG does.
+func (l *lowering) decode(data []byte, shape *Planes) *Planes {
 	coded := &l.p.Coded
-	coded.Data = j.data
-	for i, plane := range j.shape.images() {
+	coded.Data = data
+	for i, plane := range shape.images() {
 		if plane.Width == 0 {
 			break
 		}
@@ -16,7 +16,7 @@ func (l *lowering) decode(j *taskJPEG) *Planes {
 		coded.Planes = append(coded.Planes, raster.CodedPlane{Buffer: buffer, Width: plane.Width, Height: plane.Height})
 		l.decoded[i].plane, l.decoded[i].at = plane, at
 	}
-	return &j.shape
+	return shape
 }
 
 // openJPEG begins with the image that [Codec.Decode] returns for planes.

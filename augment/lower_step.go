@@ -4,20 +4,20 @@ import "github.com/tfrec/tfrec/internal/codec/raster"
 
 // steps writes the steps of a draw, colour steps that come one after another
 // together.
-func (l *lowering) steps(steps []Step) error {
-	for len(steps) > 0 {
+func (l *lowering) steps(list []Step) error {
+	for len(list) > 0 {
 		colors := 0
-		for colors < len(steps) && isColor(steps[colors]) {
+		for colors < len(list) && isColor(list[colors]) {
 			colors++
 		}
 		if colors > 0 {
-			if err := l.recolor(steps[:colors]); err != nil {
+			if err := l.recolor(list[:colors]); err != nil {
 				return err
 			}
-			steps = steps[colors:]
+			list = list[colors:]
 			continue
 		}
-		s := steps[0]
+		s := list[0]
 		if s.validate() != nil {
 			return lacking(s.op())
 		}
@@ -28,7 +28,7 @@ func (l *lowering) steps(steps []Step) error {
 		if err := l.step(s); err != nil {
 			return err
 		}
-		steps = steps[1:]
+		list = list[1:]
 	}
 	return nil
 }

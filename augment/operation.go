@@ -45,6 +45,9 @@ func Operations() []Operation {
 	return all
 }
 
+// maxOperations is the maximum number of operations in a policy.
+const maxOperations = 1000
+
 // definition is an operation that a policy may hold.
 type definition struct {
 	name, kind, about, torchvision string

@@ -66,7 +66,7 @@ func (d Draw) ApplyPlanes(dst *Image, src *Planes, scratch *Scratch) error {
 	to := dst
 	rest := Draw{d.Steps[1:]}
 	if len(rest.Steps) > 0 {
-		to = &scratch.steps.draw[1] // where apply doesn't write first
+		to = &memoryOf(scratch).steps.draw[1] // where apply doesn't write first
 	}
 	if err := s.applyPlanes(to, src, scratch); err != nil {
 		return fmt.Errorf("step 0: %w", err)
@@ -126,7 +126,7 @@ func (s ResizedCrop) applyPlanes(dst *Image, src *Planes, scratch *Scratch) erro
 	if err := s.within(src.Width, src.Height); err != nil {
 		return err
 	}
-	planes := &scratch.planes
+	planes := &memoryOf(scratch).planes
 	planes.reset(s.Width, s.Height, jpeg.Sub444)
 	in := src.images()
 	for i, out := range planes.images() {
@@ -134,7 +134,7 @@ func (s ResizedCrop) applyPlanes(dst *Image, src *Planes, scratch *Scratch) erro
 		box := *in[i]
 		box.Pix = box.Pix[y*box.Stride+x:]
 		box.Width, box.Height = across.in, down.in
-		scratch.resizing.resizePlane(out, &box, across, down)
+		memoryOf(scratch).resizing.resizePlane(out, &box, across, down)
 	}
 	dst.Reset(s.Width, s.Height, 3)
 	planar := planes.planar(jpeg.Sub444)

@@ -90,7 +90,7 @@ func TestDrawPlanesBox(t *testing.T) {
 		if err := box.applyPlanes(new(Image), src, &scratch); err != nil {
 			t.Fatal(err)
 		}
-		for i, im := range scratch.planes.images() {
+		for i, im := range memoryOf(&scratch).planes.images() {
 			var want Image
 			if err := box.apply(&want, src.images()[i], nil); err != nil {
 				t.Fatal(err)
@@ -141,7 +141,7 @@ func TestDrawPlanesSiting(t *testing.T) {
 		}
 		scaleX, scaleY := float64(box.W)/float64(box.Width), float64(box.H)/float64(box.Height)
 		margin := 16 + 6*(max(scaleX, scaleY)+1) // the filter is cut at the edge
-		for i, im := range scratch.planes.images() {
+		for i, im := range memoryOf(&scratch).planes.images() {
 			for y := range im.Height {
 				for x := range im.Width {
 					px, py := (float64(x)+0.5)*scaleX, (float64(y)+0.5)*scaleY

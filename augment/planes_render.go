@@ -53,7 +53,7 @@ func (s ResizeSpec) RenderRGB(dst *Image, src *Planes, g Geometry, scratch *Scra
 		window = dst.Pix[g.PadY*dst.Stride+3*g.PadX:]
 		g.Width, g.Height, g.PadX, g.PadY = g.WindowWidth, g.WindowHeight, 0, 0
 	}
-	planes := &scratch.planes
+	planes := &memoryOf(scratch).planes
 	s.renderPlanes(planes, src, g, jpeg.Sub444, scratch)
 	planar := planes.planar(jpeg.Sub444)
 	planar.RGB(window, dst.Stride)
@@ -100,7 +100,7 @@ func (s ResizeSpec) renderPlane(dst, src *Image, across, down planeAxis, color u
 		window.Width, window.Height = w, h
 		window.Pix = dst.Pix[y*dst.Stride+x:]
 	}
-	scratch.resizing.resizePlane(&window, src, across.key(s, 1), down.key(s, 0))
+	memoryOf(scratch).resizing.resizePlane(&window, src, across.key(s, 1), down.key(s, 0))
 	first, last := across.halves()
 	for y := range h {
 		row := window.Row(y)

@@ -6,11 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// Limits on the input, which bound the time and the stack that a text takes.
+// Limits on the input, which bound the time and the stack that a text takes, next to maxOperations.
 const (
-	maxSpec       = 1 << 20 // bytes
-	maxOperations = 1000
-	maxDepth      = 16
+	maxSpec  = 1 << 20 // bytes
+	maxDepth = 16
 )
 
 // call is an operation as written. Its name may be unknown.

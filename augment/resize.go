@@ -27,10 +27,27 @@ type Scratch struct {
 	// Codec is the codec of [JPEGArtefacts]; no other step needs one. Pixels depend on it.
 	Codec *Codec
 
+	memory memory
+}
+
+// memory is what a [Scratch] keeps from image to image.
+type memory struct {
 	resizing resizeMemory
 	planes   Planes // resized, before they are converted
 	drawn    Image  // the result of a draw, before the resize
 	steps    stepScratch
+}
+
+// memoryOf returns the memory of a scratch.
+func memoryOf(s *Scratch) *memory { return &s.memory }
+
+// size returns the number of bytes that it keeps.
+func (m *memory) size() int {
+	size := m.resizing.size() + cap(m.drawn.Pix) + m.steps.size()
+	for _, im := range m.planes.images() {
+		size += cap(im.Pix)
+	}
+	return size
 }
 
 // resizeMemory is the memory of resizes, reused. Its zero value is ready.
@@ -46,11 +63,7 @@ func (m *resizeMemory) size() int { return cap(m.rows) + 2*cap(m.wide) + 4*cap(m
 // Trim frees the memory that is kept from image to image if it is more than 64 MiB. Call it after
 // an image that may have been large.
 func (s *Scratch) Trim() {
-	size := s.resizing.size() + cap(s.drawn.Pix) + s.steps.size()
-	for _, im := range s.planes.images() {
-		size += cap(im.Pix)
-	}
-	if size > keptBytes {
+	if s.memory.size() > keptBytes {
 		*s = Scratch{Codec: s.Codec}
 	}
 }
@@ -86,7 +99,7 @@ func Resize(dst, src *Image, w, h int, f Filter, antialias bool) error {
 	scratch, free := ownScratch()
 	defer free()
 	dst.Reset(w, h, src.Channels)
-	scratch.resizing.resize(dst, src, scaling{width: w, height: h, filter: f, antialias: antialias})
+	memoryOf(scratch).resizing.resize(dst, src, scaling{width: w, height: h, filter: f, antialias: antialias})
 	return nil
 }
 

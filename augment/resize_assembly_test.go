@@ -12,8 +12,8 @@ import (
 
 // withoutAssembly runs f as on a processor without assembly.
 func withoutAssembly(f func()) {
-	defer func(was bool) { useAssembly = was }(useAssembly)
-	useAssembly = false
+	defer func(weigh, color bool) { useAssembly, useColorAssembly = weigh, color }(useAssembly, useColorAssembly)
+	useAssembly, useColorAssembly = false, false
 	f()
 }
 

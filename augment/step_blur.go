@@ -39,7 +39,7 @@ func (s GaussianBlur) apply(dst, src *Image, scratch *Scratch) error {
 	}
 	scratch, free := scratch.orOwn()
 	defer free()
-	m := &scratch.steps
+	m := &memoryOf(scratch).steps
 	for i := range m.weights {
 		m.weights[i] = appendBell(m.weights[i][:0], s.Kernel[i], s.Sigma[i])
 	}

@@ -90,7 +90,7 @@ func (s ResizedCrop) apply(dst, src *Image, scratch *Scratch) error {
 	}
 	scratch, free := scratch.orOwn()
 	defer free()
-	scratch.resizing.resize(dst, &box, scaling{width: s.Width, height: s.Height, filter: s.Filter, antialias: s.Antialias})
+	memoryOf(scratch).resizing.resize(dst, &box, scaling{width: s.Width, height: s.Height, filter: s.Filter, antialias: s.Antialias})
 	return nil
 }
 
@@ -132,6 +132,6 @@ func (s ResizeTo) apply(dst, src *Image, scratch *Scratch) error {
 	}
 	scratch, free := scratch.orOwn()
 	defer free()
-	scratch.resizing.resize(dst, src, scaling{width: s.Width, height: s.Height, filter: s.Filter, antialias: s.Antialias})
+	memoryOf(scratch).resizing.resize(dst, src, scaling{width: s.Width, height: s.Height, filter: s.Filter, antialias: s.Antialias})
 	return nil
 }

@@ -32,8 +32,8 @@ func (s JPEGArtefacts) apply(dst, src *Image, scratch *Scratch) error {
 	if scratch == nil || scratch.Codec == nil {
 		return fmt.Errorf("%s: %w", s.op(), errNoCodec)
 	}
-	data, err := scratch.Codec.AppendJPEG(scratch.steps.bytes[:0], src, s.Quality, "420")
-	scratch.steps.bytes = data[:0]
+	data, err := scratch.Codec.AppendJPEG(memoryOf(scratch).steps.bytes[:0], src, s.Quality, "420")
+	memoryOf(scratch).steps.bytes = data[:0]
 	if err == nil {
 		_, err = scratch.Codec.Decode(dst, data, DecodeOptions{Channels: src.Channels})
 	}

@@ -167,7 +167,7 @@ func (s Mixture) partner(i, channels int) (*Image, error) {
 func (s Mixture) paste(dst, im *Image, part int, scratch *Scratch) error {
 	w, h, x, y := s.location(part, im.Width, im.Height, dst.Width, dst.Height)
 	if w != im.Width || h != im.Height {
-		resized := &scratch.steps.mixed
+		resized := &memoryOf(scratch).steps.mixed
 		if err := s.resize(w, h).apply(resized, im, scratch); err != nil {
 			return fmt.Errorf("%s: %w", s.Method, err)
 		}

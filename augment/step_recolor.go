@@ -48,7 +48,7 @@ func applyColor[S colorStep](s S, dst, src *Image, scratch *Scratch) error {
 	}
 	scratch, free := scratch.orOwn()
 	defer free()
-	r := &scratch.steps.recoloring
+	r := &memoryOf(scratch).steps.recoloring
 	r.start(dst, src)
 	s.recolor(r)
 	r.finish()
@@ -66,7 +66,7 @@ func (s *Scratch) recolor(dst, src *Image, steps []Step) (failed int, err error)
 			return 1 + i, err
 		}
 	}
-	r := &s.steps.recoloring
+	r := &memoryOf(s).steps.recoloring
 	r.start(dst, src)
 	for _, step := range steps {
 		step.(colorStep).recolor(r)
@@ -74,6 +74,9 @@ func (s *Scratch) recolor(dst, src *Image, steps []Step) (failed int, err error)
 	r.finish()
 	return 0, nil
 }
+
+// addColor adds a colour step to r.
+func addColor(r *recoloring, s Step) { s.(colorStep).recolor(r) }
 
 // start sets the image, and the destination of the same size.
 func (r *recoloring) start(dst, src *Image) {

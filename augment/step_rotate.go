@@ -59,7 +59,7 @@ func (s Rotate) apply(dst, src *Image, scratch *Scratch) error {
 	m, _, _ := s.matrix(src.Width, src.Height)
 	scratch, free := scratch.orOwn()
 	defer free()
-	transform(dst, src, &m, s.Filter, s.Fill, &scratch.steps.at)
+	transform(dst, src, &m, s.Filter, s.Fill, &memoryOf(scratch).steps.at)
 	return nil
 }
 
@@ -165,7 +165,7 @@ func (s Affine) apply(dst, src *Image, scratch *Scratch) error {
 	m := s.matrix(src.Width, src.Height)
 	scratch, free := scratch.orOwn()
 	defer free()
-	transform(dst, src, &m, s.Filter, s.Fill, &scratch.steps.at)
+	transform(dst, src, &m, s.Filter, s.Fill, &memoryOf(scratch).steps.at)
 	return nil
 }
 

@@ -27,10 +27,10 @@ func (s Sharpness) apply(dst, src *Image, scratch *Scratch) error {
 	scratch, free := scratch.orOwn()
 	defer free()
 	n := src.Width * src.Channels
-	scratch.steps.sums = room(scratch.steps.sums, n)
+	memoryOf(scratch).steps.sums = room(memoryOf(scratch).steps.sums, n)
 	copy(dst.Row(0), src.Row(0))
 	for y := 1; y < src.Height-1; y++ {
-		sharpenRow(dst.Row(y), src.Row(y-1), src.Row(y), src.Row(y+1), scratch.steps.sums, &b, src.Channels)
+		sharpenRow(dst.Row(y), src.Row(y-1), src.Row(y), src.Row(y+1), memoryOf(scratch).steps.sums, &b, src.Channels)
 	}
 	copy(dst.Row(src.Height-1), src.Row(src.Height-1))
 	return nil

@@ -36,22 +36,20 @@ type taskJPEG struct {
 func (t *Task) ReadJPEG(c *Codec, data []byte) error {
 	t.Image, t.Planes, t.JPEGInfo, t.Decoder, t.FellBack = nil, nil, Info{}, "", false
 	t.jpeg.codec, t.jpeg.data, t.jpeg.shape = c, data, Planes{}
-	h, err := c.header(data)
+	info, h, err := checkJPEG(c, data)
 	if err != nil {
 		return err
 	}
-	if h.Format != JPEG {
-		return unsupported(h.Format, "a task wants it decoded, or a JPEG")
-	}
-	if err := c.check(data, &h); err != nil {
-		return err
-	}
-	t.JPEGInfo = h.Info
-	if h.Usual {
-		t.jpeg.outline(&h.jpeg)
+	t.JPEGInfo = info
+	if info.Usual {
+		t.jpeg.outline(&h)
 	}
 	return nil
 }
+
+// codedJPEG returns the file of a task with a JPEG, and its planes, which have sizes but no samples.
+// Grayscale planes have only luma.
+func codedJPEG(t *Task) (data []byte, planes *Planes) { return t.jpeg.data, &t.jpeg.shape }
 
 // outline sets the sizes of the planes.
 func (j *taskJPEG) outline(header *jpeg.Header) {
