@@ -73,7 +73,7 @@ func (l *lowering) levels(o raster.Op, of raster.Kind, parts []recolor.Part) ras
 	look := raster.Op{Kind: of, Src: [3]raster.View{src}, Dst: sums}
 	if len(parts) > 0 {
 		var each bool
-		look.Table[0], each = l.lookUp(&parts[0])
+		look.Table[0], each = l.lookUp(&parts[0], l.channels)
 		look.Arg[1] = flag(each)
 	}
 	look.Arg[0] = int64(l.width)
@@ -99,7 +99,7 @@ func (l *lowering) recolorParts(parts []recolor.Part, made raster.Address, each 
 		if i < len(parts) {
 			p := &parts[i]
 			var all bool
-			o.Table[0], all = l.lookUp(p)
+			o.Table[0], all = l.lookUp(p, l.channels)
 			o.Arg[1] = flag(all)
 			switch p.Then {
 			case recolor.Mix:
@@ -114,18 +114,6 @@ func (l *lowering) recolorParts(parts []recolor.Part, made raster.Address, each 
 		o.Arg[2] = flag(each)
 		l.emit(o)
 	}
-}
-
-// lookUp is the table of a part, and whether it has one for each channel. There
-// may be none.
-func (l *lowering) lookUp(p *recolor.Part) (at raster.Address, each bool) {
-	switch {
-	case !p.LookUp:
-		return 0, false
-	case p.Same || l.channels == 1:
-		return l.p.Table(levelsTable{p.Tables[0]}), false
-	}
-	return l.p.Table(channelsTable{p.Tables}), true
 }
 
 func flag(is bool) int64 {

@@ -6,23 +6,6 @@ import (
 	"github.com/tfrec/tfrec/internal/codec/render"
 )
 
-// decode adds a JPEG to the program for the processor to decode, and returns its planes, as
-// Coded does.
-func (l *lowering) decode(data []byte, shape *bitmap.Planes) *bitmap.Planes {
-	coded := &l.p.Coded
-	coded.Data = data
-	for i, plane := range bitmap.Components(shape) {
-		if plane.Width == 0 {
-			break
-		}
-		at := l.p.Add(raster.Buffer{Region: raster.Decoded, Size: int64(plane.Width) * int64(plane.Height)})
-		_, buffer, _ := at.Split()
-		coded.Planes = append(coded.Planes, raster.CodedPlane{Buffer: buffer, Width: plane.Width, Height: plane.Height})
-		l.decoded[i].plane, l.decoded[i].at = plane, at
-	}
-	return shape
-}
-
 // openJPEG begins with the image that [imagefile.Codec.Decode] returns for planes.
 func (l *lowering) openJPEG(t *render.Task, planes *bitmap.Planes) {
 	gray := planes.Cb.Width == 0

@@ -1,8 +1,6 @@
 package lower
 
 import (
-	"math"
-
 	"github.com/tfrec/tfrec/internal/codec/bitmap"
 	"github.com/tfrec/tfrec/internal/codec/raster"
 	"github.com/tfrec/tfrec/internal/codec/render"
@@ -25,7 +23,7 @@ func Task(p *raster.Program, task *render.Task) error {
 	if err := render.Check(task); err != nil {
 		return lacking("a task that is wrong")
 	}
-	l := lowering{p: p}
+	l := lowering{writer: writer{p: p}}
 	if err := l.lower(task); err != nil {
 		return err
 	}
@@ -49,12 +47,9 @@ const maxThreads = 1 << 30
 
 func lacking(what string) error { return &NotLoweredError{What: what} }
 
-// lowering is a program while it is written, and the image that it has made so
-// far.
+// lowering writes a program step by step, and holds the image that the program has made so far.
 type lowering struct {
-	p     *raster.Program
-	stage int32
-
+	writer
 	// The image: a view of memory, or, before anything was done, a part of one that is
 	// still to be sent.
 	view          raster.View
@@ -62,18 +57,11 @@ type lowering struct {
 	channels      int
 	source        *bitmap.Image
 	x, y          int
-	// decoded are the planes that the processor decodes, and their addresses.
-	decoded [3]struct {
-		plane *bitmap.Image
-		at    raster.Address
-	}
 	// wrote is the operation that alone made all of the image, to be changed
 	// where a flip follows; or -1.
 	wrote int
 	// whole reports whether the image fills a buffer in the layout of an Image.
 	whole bool
-	// huge reports whether the rows, or their number, exceed the limits of operations.
-	huge bool
 }
 
 // lower writes the program of a task that was checked.
@@ -113,13 +101,6 @@ func (l *lowering) lower(t *render.Task) error {
 	}
 	l.emit(o)
 	return nil
-}
-
-// result makes the buffer that a view is all of one that is fetched.
-func (l *lowering) result(v raster.View, to []byte, row, rows int) {
-	_, i, _ := v.At.Split()
-	b := &l.p.Buffers[i]
-	b.Region, b.Pix, b.Row, b.Rows, b.Stride = raster.Result, to, row, rows, row
 }
 
 // pixels writes the operations that compute the image's pixels. planes are the planes of a task
@@ -193,30 +174,6 @@ func (l *lowering) read() raster.View {
 	return l.view
 }
 
-// send copies a part of an image to the processor, unless it has it.
-func (l *lowering) send(im *bitmap.Image, x, y, w, h int) raster.View {
-	for _, d := range l.decoded {
-		if d.plane == im {
-			return raster.View{At: d.at, Stride: int32(im.Stride), Step: 1}.Move(x, y)
-		}
-	}
-	n := w * im.Channels
-	l.huge = l.huge || max(n, h) > math.MaxInt32
-	at := l.p.Add(raster.Buffer{
-		Region: raster.Input, Size: int64(n) * int64(h),
-		Pix: im.Pix[y*im.Stride+x*im.Channels:], Row: n, Rows: h, Stride: im.Stride,
-	})
-	return raster.View{At: at, Stride: int32(n), Step: int32(im.Channels)}
-}
-
-// work is a new buffer for w by h pixels, bytes a sample.
-func (l *lowering) work(w, h, channels, bytes int) raster.View {
-	step := channels * bytes
-	l.huge = l.huge || max(w*step, h) > math.MaxInt32
-	at := l.p.Add(raster.Buffer{Size: int64(w) * int64(h) * int64(step)})
-	return raster.View{At: at, Stride: int32(w * step), Step: int32(step)}
-}
-
 // begin makes the image a new one of the given size, which the next operation fills completely.
 func (l *lowering) begin(w, h, channels int) {
 	l.view = l.work(w, h, channels, 1)
@@ -225,28 +182,18 @@ func (l *lowering) begin(w, h, channels int) {
 	l.wrote = len(l.p.Ops)
 }
 
+// append appends an operation to a later stage, after stages after the current one. It works on the
+// channels of the image unless it has its own.
+func (l *lowering) append(o raster.Op, after int32) {
+	if o.Channels == 0 {
+		o.Channels = int32(l.channels)
+	}
+	l.writer.append(o, after)
+}
+
 // emit appends an operation on the whole image, and begins a new stage.
 func (l *lowering) emit(o raster.Op) {
 	o.Width, o.Height = int32(l.width), int32(l.height)
 	l.append(o, 0)
 	l.stage++
-}
-
-// append appends an operation to a later stage, ahead stages after the current one.
-func (l *lowering) append(o raster.Op, after int32) {
-	if o.Channels == 0 {
-		o.Channels = int32(l.channels)
-	}
-	l.p.Ops = append(l.p.Ops, o)
-	l.p.Stages = append(l.p.Stages, l.stage+after)
-}
-
-// paint colours a part of the image.
-func (l *lowering) paint(v raster.View, w, h int, mode int64, color []uint8, after int32) {
-	o := raster.Op{Kind: raster.Paint, Dst: v, Width: int32(w), Height: int32(h), Channels: int32(len(color))}
-	o.Arg[0] = mode
-	for c, v := range color {
-		o.Arg[1+c] = int64(v)
-	}
-	l.append(o, after)
 }

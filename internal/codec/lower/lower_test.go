@@ -117,7 +117,7 @@ func TestHugeImages(t *testing.T) {
 		{1 << 30, 1, 3, 1, true},
 		{1, 1 << 30 << 1, 1, 1, true},
 	} {
-		worked, sent := lowering{p: new(raster.Program)}, lowering{p: new(raster.Program)}
+		worked, sent := writer{p: new(raster.Program)}, writer{p: new(raster.Program)}
 		worked.work(c.w, c.h, c.channels, c.bytes)
 		sent.send(&bitmap.Image{Pix: []byte{0}, Channels: c.channels}, 0, 0, c.w*c.bytes, c.h)
 		if worked.huge != c.huge || sent.huge != c.huge {
