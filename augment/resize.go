@@ -7,9 +7,9 @@ import (
 	"github.com/tfrec/tfrec/internal/codec/workspace"
 )
 
-// Scratch is memory for work on images, to be reused from image to image. Its zero value is ready. It
-// is not safe for concurrent use. Codec is the codec of [JPEGArtefacts]; no other step needs one, and
-// pixels depend on it. Trim frees the memory that is kept if it is more than 64 MiB.
+// Scratch is memory for work on images, to be reused from image to image. Its zero value is ready.
+// It is not safe for concurrent use. Codec is the codec of [JPEGArtefacts]; no other step needs
+// one, and pixels depend on it. Trim frees the memory that is kept if it is more than 64 MiB.
 type Scratch = workspace.Scratch
 
 // Filter selects the weights of the pixels around a position. The zero value is Bilinear.
@@ -76,34 +76,36 @@ const (
 // ParseFit returns the fit of a name: stretch, crop, pad, shorter or longer.
 func ParseFit(name string) (Fit, error) { return fit.ParseFit(name) }
 
-// ResizeSpec configures a resize. Either Width and Height, the target in pixels, or Square is set. Fit
-// selects how images of another shape are fitted. Square resizes the shorter side to this length and
-// cuts a square of it from the middle. NoUpscale never enlarges. Filter is the filter of [Resize], and
-// NoAntialias turns its antialias off. PadColor is the RGB colour of the padding.
+// ResizeSpec configures a resize. Either Width and Height, the target in pixels, or Square is set.
+// Fit selects how images of another shape are fitted. Square resizes the shorter side to this
+// length and cuts a square of it from the middle. NoUpscale never enlarges. Filter is the filter of
+// [Resize], and NoAntialias turns its antialias off. PadColor is the RGB colour of the padding.
 //
-// Apply resizes an image. Geometry describes the resize of images of one size, for Render, which resizes
-// an image decoded at a part of its size as well, and for RenderPlanes and RenderRGB, which resize
-// [Planes] if TakesPlanes. MinDecode returns the smallest size at which an image may be decoded.
-// Validate returns an error if fields are out of range or contradict each other.
+// Apply resizes an image. Geometry describes the resize of images of one size, for Render, which
+// resizes an image decoded at a part of its size as well, and for RenderPlanes and RenderRGB, which
+// resize [Planes] if TakesPlanes. MinDecode returns the smallest size at which an image may be
+// decoded. Validate returns an error if fields are out of range or contradict each other.
 type ResizeSpec = fit.ResizeSpec
 
-// ParseSize reads WxH, as in 224x224, into Width and Height of an otherwise zero spec, or N, as in 224,
-// into its Square.
+// ParseSize reads WxH, as in 224x224, into Width and Height of an otherwise zero spec, or N, as in
+// 224, into its Square.
 func ParseSize(text string) (ResizeSpec, error) { return fit.ParseSize(text) }
 
 // Geometry describes a resize by [ResizeSpec] of images of one size, in pixels: the whole image is
-// resized to ScaledWidth x ScaledHeight, and a window of that is put on a canvas. CropX and CropY are the
-// position of the window in the resized image, WindowWidth and WindowHeight its size. Width and Height are
-// the size of the result, PadX and PadY the position of the window in it. SourceWidth and SourceHeight are
-// the image's. Box and Point return where the resize moves a [Box] and a [Point].
+// resized to ScaledWidth x ScaledHeight, and a window of that is put on a canvas. CropX and CropY
+// are the position of the window in the resized image, WindowWidth and WindowHeight its size. Width
+// and Height are the size of the result, PadX and PadY the position of the window in it.
+// SourceWidth and SourceHeight are the image's. Box and Point return where the resize moves a [Box]
+// and a [Point].
 type Geometry = fit.Geometry
 
-// Box is an axis-parallel box in an image, in pixels from its top left corner, with fractions. It covers
-// XMin <= x < XMax and YMin <= y < YMax, so a whole image of w x h pixels is {0, 0, w, h}. Area returns its
-// area, Clip the part of it within an image, and Orient its place in the upright image.
+// Box is an axis-parallel box in an image, in pixels from its top left corner, with fractions. It
+// covers XMin <= x < XMax and YMin <= y < YMax, so a whole image of w x h pixels is {0, 0, w, h}.
+// Area returns its area, Clip the part of it within an image, and Orient its place in the upright
+// image.
 type Box = bitmap.Box
 
 // Point is a place in an image, in pixels from its top left corner: X and Y, with fractions, as the
-// sides of a [Box] are. An image of w x h pixels has the points from 0, 0 to w, h, both included. Orient is
-// that of Box.
+// sides of a [Box] are. An image of w x h pixels has the points from 0, 0 to w, h, both included.
+// Orient is that of Box.
 type Point = bitmap.Point

@@ -54,14 +54,14 @@ const MaxOperations = 1000
 // definition is an operation that a policy may hold.
 type definition struct {
 	Name, kind, about, torchvision string
-	// parameters in the order of arguments without name. The last one is p.
+	// Parameters in the order of arguments without name. The last one is p.
 	Parameters []Parameter
-	// group reports whether the operation holds others.
+	// Group reports whether the operation holds others.
 	Group bool
-	// check looks at what parameters mean together: it returns the name of the
+	// Check looks at what parameters mean together: it returns the name of the
 	// wrong one and the reason, or "". It may be nil.
 	Check func(s Settings, operations int) (name, reason string)
-	// sampler makes what decides for an image; nil for what mixes images.
+	// Sampler makes what decides for an image; nil for what mixes images.
 	Sampler func(s Settings, operations []*Operation) sampler
 }
 
@@ -70,7 +70,7 @@ type Parameter struct {
 	Name  string
 	kind  kind
 	about string
-	// initial is the default as it would be written, "" for none.
+	// Initial is the default as it would be written, "" for none.
 	Initial string
 	// min and max are the limits of each number.
 	min, max     float64

@@ -29,8 +29,8 @@ func (p *Policy) Partners(seed uint64, key string, copy int) int {
 
 // DrawMixed is [Policy.DrawBoxes] for an image with partners, as many as [Policy.Partners] returns:
 // their Key, Width, Height and Boxes. The operations before the mixing one draw for each partner by
-// itself. The draw has a [steps.Mixture], whose Partners await their Image. Without partners the image is
-// not mixed.
+// itself. The draw has a [steps.Mixture], whose Partners await their Image. Without partners the
+// image is not mixed.
 func (p *Policy) DrawMixed(seed uint64, key string, copy, w, h int, boxes []bitmap.Box, partners []steps.Partner) steps.Draw {
 	d := operation.NewDrawing(operation.RandomFor(seed, key, copy), w, h, boxes)
 	for i, o := range p.operations {

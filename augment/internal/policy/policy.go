@@ -20,8 +20,8 @@ type Policy struct {
 //
 //	random_resized_crop:224,scale=0.3-1|hflip|one_of:p=0.5(posterize:4|solarize:128)
 //
-// Operations are separated by |. After : are the parameters, in the order of [operation.Operations] or by
-// name, with commas between them. A range is lo-hi or lo..hi. Groups hold operations in
+// Operations are separated by |. After : are the parameters, in the order of [operation.Operations]
+// or by name, with commas between them. A range is lo-hi or lo..hi. Groups hold operations in
 // parentheses. Spaces don't matter. Errors are of type [*SpecError] and point at the word that is
 // wrong.
 func ParsePolicy(spec string) (*Policy, error) {

@@ -60,16 +60,16 @@ func MoveBox(b Box, x, y int) Box {
 	return Box{b.XMin + dx, b.YMin + dy, b.XMax + dx, b.YMax + dy}
 }
 
-// ScaleBox returns the box after an image of w x h pixels was resized to width x height. The far edge
-// of the image maps exactly to the far edge of the result.
+// ScaleBox returns the box after an image of w x h pixels was resized to width x height. The far
+// edge of the image maps exactly to the far edge of the result.
 func ScaleBox(b Box, w, h, width, height int) Box {
 	x := func(v float64) float64 { return float64(v*float64(width)) / float64(w) }
 	y := func(v float64) float64 { return float64(v*float64(height)) / float64(h) }
 	return Box{x(b.XMin), y(b.YMin), x(b.XMax), y(b.YMax)}
 }
 
-// CutBox clips the box to an image of w x h pixels and returns the part of the area that is left. If
-// that is 0, the box is the zero value.
+// CutBox clips the box to an image of w x h pixels and returns the part of the area that is left.
+// If that is 0, the box is the zero value.
 func CutBox(b Box, w, h int) (Box, float64) {
 	c := b.Clip(w, h)
 	left := c.Area()

@@ -1,7 +1,7 @@
 package bitmap
 
-// Point is a place in an image, in pixels from its top left corner, with fractions, as the sides of a
-// [Box] are. An image of w x h pixels has the points from 0, 0 to w, h, both included.
+// Point is a place in an image, in pixels from its top left corner, with fractions, as the sides of
+// a [Box] are. An image of w x h pixels has the points from 0, 0 to w, h, both included.
 type Point struct {
 	X, Y float64
 }

@@ -116,8 +116,8 @@ func (b *Header) read(data []byte) error {
 	return nil
 }
 
-// Decode decodes an image whose headers were read to 1 or 3 channels, with samples of 16 bits if deep
-// is set, on a background unless that is nil.
+// Decode decodes an image whose headers were read to 1 or 3 channels, with samples of 16 bits if
+// deep is set, on a background unless that is nil.
 func (b *Header) Decode(dst *bitmap.Image, data []byte, channels int, deep bool, background *[3]uint8) error {
 	data = data[b.pixels:]
 	var indices []byte // one byte a pixel, for run lengths
@@ -166,8 +166,8 @@ func (b *Header) stride() int64 { return (int64(b.Width)*int64(b.depth) + 31) / 
 // RunLengths reports whether the pixels are in run lengths.
 func (b *Header) RunLengths() bool { return b.compression == RLE4 || b.compression == RLE8 }
 
-// Plain reports whether the file is whole rows of 8, 24 or 32 bits a pixel, not compressed in 8, and
-// ends with them.
+// Plain reports whether the file is whole rows of 8, 24 or 32 bits a pixel, not compressed in 8,
+// and ends with them.
 func (b *Header) Plain(bytes int) bool {
 	exact := int64(bytes-b.pixels) == b.stride()*int64(b.Height) // with padding, and nothing after it
 	return exact && b.depth >= 8 && b.depth != 16 && b.compression != RLE8

@@ -201,9 +201,10 @@ func CropStart(surplus int) int {
 }
 
 // MinDecode returns the smallest size, after orientation, at which an image of w x h pixels may be
-// decoded, for [imagefile.DecodeOptions]: one and a half times the size after resizing, two and a half times
-// for Area, whose hard edges show reduced pixels sooner. It returns 0, 0, for full size only, if a
-// reduced image would look different because the filter without antialias picks single pixels.
+// decoded, for [imagefile.DecodeOptions]: one and a half times the size after resizing, two and a
+// half times for Area, whose hard edges show reduced pixels sooner. It returns 0, 0, for full size
+// only, if a reduced image would look different because the filter without antialias picks single
+// pixels.
 //
 // [ResizeSpec.Render] uses the Geometry of the full size for the reduced image, too, since it could
 // not tell otherwise how much the last pixels of the reduced image represent.

@@ -15,7 +15,8 @@ import (
 //
 //	go test -run xxx -bench Planes ./augment
 //
-// The pixels of an iteration are those of the photographs or, of steps that only encode, of 224x224.
+// The pixels of an iteration are those of the photographs or, of steps that only encode, of
+// 224x224.
 func BenchmarkPlanes(b *testing.B) {
 	files, err := filepath.Glob("../../../testdata/demo/photos/*/*.jpg")
 	if err != nil || len(files) == 0 {

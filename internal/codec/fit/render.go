@@ -101,8 +101,8 @@ func (s ResizeSpec) pad(dst *bitmap.Image) {
 // less than a twentieth of the samples of noise, by up to 24 levels for Bicubic and 40 for
 // Lanczos3.
 //
-// Sides of the result may be 1 to [bitmap.MaxSide] pixels long, with 178,956,970 pixels in all. Sides of
-// the source may be up to 1,048,576 pixels long.
+// Sides of the result may be 1 to [bitmap.MaxSide] pixels long, with 178,956,970 pixels in all.
+// Sides of the source may be up to 1,048,576 pixels long.
 //
 // The arithmetic is in integers, with the same weights on every architecture, so the bytes are the
 // same as well.

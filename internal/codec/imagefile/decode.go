@@ -27,10 +27,10 @@ type DecodeOptions struct {
 	// it.
 	Part image.Rectangle
 	// Spare, if not nil, gives processors that may help to decode a large JPEG, of a megapixel or
-	// more with restart markers and of three without: the built-in decoder takes what
-	// TryAcquire grants, and returns each by Release. The pixels and the verdict don't depend on it.
-	// The goroutines together take up to the size of the file more memory, and 2 MiB each. Default:
-	// an image is decoded by the calling goroutine.
+	// more with restart markers and of three without: the built-in decoder takes what TryAcquire
+	// grants, and returns each by Release. The pixels and the verdict don't depend on it. The
+	// goroutines together take up to the size of the file more memory, and 2 MiB each. Default: an
+	// image is decoded by the calling goroutine.
 	Spare interface {
 		TryAcquire() bool
 		Release()

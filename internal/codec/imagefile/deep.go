@@ -6,10 +6,10 @@ import (
 	"github.com/tfrec/tfrec/internal/codec/png"
 )
 
-// AppendDeepPNG decodes an image whose samples have more than 8 bits ([Info.Deep]) and appends it to
-// dst as a PNG of 16 bits a sample: upright, gray or RGB, with the colours under transparency, as
-// [Codec.Decode] gives them. Samples of fewer bits are scaled to 16. Errors of decoding wrap one of
-// the package's sentinels. Memory is up to 12 bytes a pixel, in addition to the file's.
+// AppendDeepPNG decodes an image whose samples have more than 8 bits ([Info.Deep]) and appends it
+// to dst as a PNG of 16 bits a sample: upright, gray or RGB, with the colours under transparency,
+// as [Codec.Decode] gives them. Samples of fewer bits are scaled to 16. Errors of decoding wrap one
+// of the package's sentinels. Memory is up to 12 bytes a pixel, in addition to the file's.
 func (c *Codec) AppendDeepPNG(dst, data []byte) ([]byte, Info, error) {
 	h, err := c.header(data)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/tfrec/tfrec/internal/dev/torture"
 )
 
-// errorTexts damages images, with a fixed seed, and returns the errors of all ways to decode them, a
-// line for each image and decoder.
+// errorTexts damages images, with a fixed seed, and returns the errors of all ways to decode them,
+// a line for each image and decoder.
 func errorTexts(t *testing.T, perFile int) string {
 	t.Helper()
 	files, err := filepath.Glob("../../../testdata/pictures/*.*")
@@ -78,8 +78,8 @@ func damagedAt(r *rand.Rand, data []byte) []byte {
 	return data
 }
 
-// TestErrorTextsOfProcessors: errors of damaged images are the same with assembly and without, since
-// errors.jsonl, which is part of a set, has their texts.
+// TestErrorTextsOfProcessors: errors of damaged images are the same with assembly and without,
+// since errors.jsonl, which is part of a set, has their texts.
 func TestErrorTextsOfProcessors(t *testing.T) {
 	race.Skip(t)
 	const to = "TFREC_TEST_ERROR_TEXTS"

@@ -12,8 +12,8 @@ import (
 	"github.com/tfrec/tfrec/internal/dev/torture"
 )
 
-// TestDecodePNG compares pixels, masks and verdicts with what image/png gives, over all colour types,
-// depths and filters, interlaced or not, damaged or not, with a background or without.
+// TestDecodePNG compares pixels, masks and verdicts with what image/png gives, over all colour
+// types, depths and filters, interlaced or not, damaged or not, with a background or without.
 func TestDecodePNG(t *testing.T) {
 	race.Skip(t)
 	r := torture.Rand(t)

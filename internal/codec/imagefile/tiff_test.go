@@ -85,7 +85,8 @@ func checkDeepTIFF(t *testing.T, c *Codec, file []byte, s *tiffSpec, at pixel) {
 	}
 }
 
-// TestTIFFFloats: the range maps to the levels, its ends included, and nothing is guessed without one.
+// TestTIFFFloats: the range maps to the levels, its ends included, and nothing is guessed without
+// one.
 func TestTIFFFloats(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))
 	inf := float32(math.Inf(1))

@@ -15,8 +15,8 @@ type NotLoweredError struct {
 // Error returns one line.
 func (e *NotLoweredError) Error() string { return e.What + ": only the CPU does it" }
 
-// Task writes a task as a program of elementary operations. For tasks that have no such program
-// it returns a [NotLoweredError], and also for invalid ones: the CPU reports their faults. The program
+// Task writes a task as a program of elementary operations. For tasks that have no such program it
+// returns a [NotLoweredError], and also for invalid ones: the CPU reports their faults. The program
 // reads and writes the task's images. The size and the memory of the result are set in the task.
 func Task(p *raster.Program, task *render.Task) error {
 	p.Reset()

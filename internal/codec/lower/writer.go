@@ -8,8 +8,8 @@ import (
 	"github.com/tfrec/tfrec/internal/codec/recolor"
 )
 
-// writer is a program while it is written. Its methods add buffers, tables and operations; which image
-// they make is the business of [lowering].
+// writer is a program while it is written. Its methods add buffers, tables and operations; which
+// image they make is the business of [lowering].
 type writer struct {
 	p     *raster.Program
 	stage int32

@@ -84,7 +84,8 @@ func FuzzColorRowReference(f *testing.F) {
 	})
 }
 
-// checkColorRowReference takes a row of RGB, in place, too. Nothing after the results may be written.
+// checkColorRowReference takes a row of RGB, in place, too. Nothing after the results may be
+// written.
 func checkColorRowReference(t *testing.T, src []uint8, factor float64) {
 	t.Helper()
 	n := len(src) / 3

@@ -20,10 +20,10 @@ type taskJPEG struct {
 }
 
 // ReadJPEG makes an encoded JPEG the task's image: the backend decodes it first. Its data are
-// searched for damage first ([imagefile.Codec.Check]), since decoders on GPUs tolerate too much. The bytes
-// must not change until the task is done; the codec decodes the image if no backend does. Errors
-// wrap one of the package's sentinels; for other formats than JPEG that is [sniff.ErrUnsupported]. After
-// an error the task has no image.
+// searched for damage first ([imagefile.Codec.Check]), since decoders on GPUs tolerate too much.
+// The bytes must not change until the task is done; the codec decodes the image if no backend does.
+// Errors wrap one of the package's sentinels; for other formats than JPEG that is
+// [sniff.ErrUnsupported]. After an error the task has no image.
 //
 //	task := &augment.Task{Resize: &spec, Form: augment.FloatPlanes}
 //	if err := task.ReadJPEG(codec, data); err != nil {
@@ -80,8 +80,8 @@ func Undecoded(t *Task) bool {
 	return t.JPEGInfo.Format == sniff.JPEG && t.Image == nil && t.Planes == nil
 }
 
-// Decode decodes the task's JPEG with its codec, at its full size, and makes that the task's Image or
-// Planes. It is for backends that do not decode the JPEG, and does nothing where the task has an
+// Decode decodes the task's JPEG with its codec, at its full size, and makes that the task's Image
+// or Planes. It is for backends that do not decode the JPEG, and does nothing where the task has an
 // Image or Planes.
 func Decode(t *Task) error {
 	j := &t.jpeg

@@ -18,8 +18,8 @@ type Form uint8
 const (
 	// Pixels are bytes, channels last, in Task.Pixels.
 	Pixels Form = iota
-	// YCbCr is planes with Task.Subsampling, in Task.YCbCr, for [imagefile.Codec.AppendJPEGPlanes]. Only
-	// tasks that resize planes without a draw support it.
+	// YCbCr is planes with Task.Subsampling, in Task.YCbCr, for [imagefile.Codec.AppendJPEGPlanes].
+	// Only tasks that resize planes without a draw support it.
 	YCbCr
 	// Floats are normalised samples, channels last (HWC), in Task.Floats.
 	Floats
@@ -36,11 +36,12 @@ type Task struct {
 	// JPEGInfo is the header of the JPEG that [Task.ReadJPEG] read: the task's image if Image and
 	// Planes are both nil.
 	JPEGInfo imagefile.Info
-	// JPEGChannels is the number of channels that the JPEG is decoded to, as in [imagefile.DecodeOptions].
+	// JPEGChannels is the number of channels that the JPEG is decoded to, as in
+	// [imagefile.DecodeOptions].
 	JPEGChannels int
 	// JPEGPlanes decodes the JPEG to planes, as [imagefile.Codec.DecodePlanes] does, which
-	// [imagefile.Codec.TakesPlanes] must allow; JPEGChannels is then 0 or 3. Otherwise it is decoded as by
-	// [imagefile.Codec.Decode].
+	// [imagefile.Codec.TakesPlanes] must allow; JPEGChannels is then 0 or 3. Otherwise it is
+	// decoded as by [imagefile.Codec.Decode].
 	JPEGPlanes bool
 	// Width and Height are the size of the whole image if Image was decoded at a part of it, as
 	// [fit.Geometry] says. 0, 0: the size of Image.

@@ -29,10 +29,10 @@ type Key struct {
 	In, Out, Lo, Hi int
 	Filter          Filter
 	Antialias       bool
-	// channels is the number of channels of the image whose rows are resized, or 0 if whole rows
+	// Channels is the number of channels of the image whose rows are resized, or 0 if whole rows
 	// are weighed.
 	Channels int
-	// grid is the zero value where the samples on both sides are the pixels of
+	// Grid is the zero value where the samples on both sides are the pixels of
 	// whole images.
 	Grid Grid
 }
@@ -44,7 +44,7 @@ type Grid struct {
 	// sample, of which the last may have fewer. So may the first, which
 	// begins as many pixels before the source as skip.
 	Size, Per, Skip int
-	// step of the out pixels make a sample of the result, their mean. The
+	// Step of the out pixels make a sample of the result, their mean. The
 	// first of these have no part in the window: as many as lead.
 	Step, Lead int
 }

@@ -14,8 +14,9 @@ var (
 	ErrDamaged = jpeg.ErrDamaged
 	// ErrUnsupported means that no available decoder reads the image's coding.
 	ErrUnsupported = jpeg.ErrUnsupported
-	// ErrTooManyPixels means that an image announces more pixels than [imagefile.CodecOptions.MaxPixels], a
-	// longer side than [bitmap.MaxSourceSide], or far more pixels than a file of its size can contain.
+	// ErrTooManyPixels means that an image announces more pixels than
+	// [imagefile.CodecOptions.MaxPixels], a longer side than [bitmap.MaxSourceSide], or far more
+	// pixels than a file of its size can contain.
 	ErrTooManyPixels = errors.New("too many pixels")
 	// ErrNotImage means that the bytes are not in a supported format.
 	ErrNotImage = errors.New("not an image")

@@ -8,8 +8,8 @@ import (
 	"github.com/tfrec/tfrec/internal/codec/workspace"
 )
 
-// Draw is the decision of a [policy.Policy] for one image: steps with exact parameters, in their order.
-// Records store its JSON, an array of steps. The zero value leaves an image unchanged.
+// Draw is the decision of a [policy.Policy] for one image: steps with exact parameters, in their
+// order. Records store its JSON, an array of steps. The zero value leaves an image unchanged.
 type Draw struct {
 	Steps []Step
 }

@@ -2,11 +2,11 @@ package steps
 
 import "github.com/tfrec/tfrec/internal/codec/resample"
 
-// Mask returns the draw for a mask of the image that d is for, of the same size: the steps that move
-// pixels, each taking the nearest one, so that a value of the result is one of the mask's or fill,
-// which is outside of the image. Steps that only change samples, such as colors, blur, noise and
-// [Erase], are left out. A [Mixture] mixes masks then, and its Partners await theirs as Image, with
-// their Draw applied.
+// Mask returns the draw for a mask of the image that d is for, of the same size: the steps that
+// move pixels, each taking the nearest one, so that a value of the result is one of the mask's or
+// fill, which is outside of the image. Steps that only change samples, such as colors, blur, noise
+// and [Erase], are left out. A [Mixture] mixes masks then, and its Partners await theirs as Image,
+// with their Draw applied.
 func (d Draw) Mask(fill uint8) Draw {
 	var m Draw
 	color := [3]uint8{fill, fill, fill}

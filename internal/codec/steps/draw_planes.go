@@ -40,7 +40,8 @@ func (d Draw) first() planeStep {
 // the resulting size.
 func (d Draw) TakesPlanes() bool { return d.first() != nil }
 
-// MinDecode is [fit.ResizeSpec.MinDecode] for a draw that takes planes, of an image of w x h pixels.
+// MinDecode is [fit.ResizeSpec.MinDecode] for a draw that takes planes, of an image of w x h
+// pixels.
 func (d Draw) MinDecode(w, h int) (minW, minH int) {
 	if s := d.first(); s != nil {
 		return s.minDecode(w, h)
@@ -48,8 +49,8 @@ func (d Draw) MinDecode(w, h int) (minW, minH int) {
 	return 0, 0
 }
 
-// Part is [imagefile.DecodeOptions.Part] for a draw that takes planes, of an image of w x h pixels: the part
-// that its first step uses.
+// Part is [imagefile.DecodeOptions.Part] for a draw that takes planes, of an image of w x h pixels:
+// the part that its first step uses.
 func (d Draw) Part(w, h int) image.Rectangle {
 	if s := d.first(); s != nil {
 		return s.part(w, h).Intersect(image.Rect(0, 0, w, h))

@@ -10,9 +10,9 @@ import (
 )
 
 // JPEGArtefacts encodes the image as JPEG, with colours at half the resolution (4:2:0), and decodes
-// it again, as torchvision's JPEG does. It uses the encoder and decoder of Codec in [workspace.Scratch]. It
-// returns an error if the scratch has no codec, or if the image has a side over 65,535 pixels, the
-// limit of JPEG, or more pixels than the codec decodes.
+// it again, as torchvision's JPEG does. It uses the encoder and decoder of Codec in
+// [workspace.Scratch]. It returns an error if the scratch has no codec, or if the image has a side
+// over 65,535 pixels, the limit of JPEG, or more pixels than the codec decodes.
 type JPEGArtefacts struct {
 	// Quality is 1 to 100.
 	Quality int `json:"quality"`

@@ -25,25 +25,26 @@ const mosaicFill = 114
 type Partner struct {
 	// Key names the image.
 	Key string `json:"key"`
-	// Weight is its share of the mixture and of its label, 0 to 1. [policy.Policy.DrawMixed] sets it.
+	// Weight is its share of the mixture and of its label, 0 to 1. [policy.Policy.DrawMixed] sets
+	// it.
 	Weight float64 `json:"weight"`
 	// Width and Height are its size before Draw, upright, in pixels.
 	Width  int `json:"width"`
 	Height int `json:"height"`
 	// Draw is applied to the image before it is mixed. [policy.Policy.DrawMixed] sets it.
 	Draw Draw `json:"ops"`
-	// Boxes are the boxes of the partner's objects, in pixels before Draw. [policy.Policy.DrawMixed]
-	// passes them to iou_crop.
+	// Boxes are the boxes of the partner's objects, in pixels before Draw.
+	// [policy.Policy.DrawMixed] passes them to iou_crop.
 	Boxes []bitmap.Box `json:"-"`
 	// Image is the result of Draw, with as many channels as the image that it is mixed with. Only
 	// [Draw.Apply] needs it.
 	Image *bitmap.Image `json:"-"`
 }
 
-// Mixture is the [Step] that mixes partners into the image: by mixup or cutmix (see [operation.Mix]), or by
-// mosaic, which puts the corners of four images together (Bochkovskiy et al.: YOLOv4, 2020; with
-// the geometry and fill of Ultralytics' Mosaic and the crop that follows it). Partners are resized
-// with Bilinear and antialias.
+// Mixture is the [Step] that mixes partners into the image: by mixup or cutmix (see
+// [operation.Mix]), or by mosaic, which puts the corners of four images together (Bochkovskiy et
+// al.: YOLOv4, 2020; with the geometry and fill of Ultralytics' Mosaic and the crop that follows
+// it). Partners are resized with Bilinear and antialias.
 type Mixture struct {
 	// Method is "mixup", "cutmix" or "mosaic": the op in JSON.
 	Method string `json:"-"`
@@ -53,9 +54,9 @@ type Mixture struct {
 	// Box is the area that the partner of a cutmix, resized to the size of the image, replaces: x,
 	// y, width and height in pixels.
 	Box [4]int `json:"box,omitzero"`
-	// Size is the width and height of a mosaic, 2 to [bitmap.MaxSide], and Center where its images meet,
-	// x and y of 1 to Size-1. The longer side of each image becomes Size. The image itself is above
-	// and left of Center; then come its right and lower neighbours, and the one across.
+	// Size is the width and height of a mosaic, 2 to [bitmap.MaxSide], and Center where its images
+	// meet, x and y of 1 to Size-1. The longer side of each image becomes Size. The image itself is
+	// above and left of Center; then come its right and lower neighbours, and the one across.
 	Size   int    `json:"size,omitzero"`
 	Center [2]int `json:"center,omitzero"`
 	// Partners are the other images: one, and three of a mosaic.
@@ -209,8 +210,8 @@ func (s Mixture) resize(w, h int) ResizeTo {
 	return ResizeTo{Width: w, Height: h, Antialias: true}
 }
 
-// location returns the size that a part of w x h pixels is resized to, and where its top left corner
-// then is in the result, of toW x toH pixels.
+// location returns the size that a part of w x h pixels is resized to, and where its top left
+// corner then is in the result, of toW x toH pixels.
 func (s Mixture) location(part, w, h, toW, toH int) (width, height, x, y int) {
 	if s.Method != Mosaic {
 		return toW, toH, 0, 0

@@ -33,8 +33,8 @@ func applyColor[S colorStep](s S, dst, src *bitmap.Image, scratch *workspace.Scr
 	return nil
 }
 
-// recolorTogether applies the steps, which must all be colour steps, to src and stores the result in dst.
-// With an error it returns the index of the step that failed.
+// recolorTogether applies the steps, which must all be colour steps, to src and stores the result
+// in dst. With an error it returns the index of the step that failed.
 func recolorTogether(s *workspace.Scratch, dst, src *bitmap.Image, steps []Step) (failed int, err error) {
 	if err := begin(steps[0].(colorStep), dst, src); err != nil {
 		return 0, err

@@ -94,8 +94,8 @@ func PositiveAngle(s Rotate) float64 {
 	return angle
 }
 
-// RotateMatrix returns the map from the result to the source, and the size of the result, in the steps of
-// Pillow's Image.rotate.
+// RotateMatrix returns the map from the result to the source, and the size of the result, in the
+// steps of Pillow's Image.rotate.
 func RotateMatrix(s Rotate, w, h int) (m warp.Matrix, width, height int) {
 	sin, cos := exact.SinCos(-exact.Radians(PositiveAngle(s)))
 	sin, cos = exact.Round15(sin), exact.Round15(cos)

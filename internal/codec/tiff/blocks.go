@@ -138,8 +138,8 @@ func (p *piece) Piece() ([]byte, error) {
 	return data, nil
 }
 
-// open returns a reader of the rows of block i, of which the image needs rows. It is valid until the
-// next one is opened.
+// open returns a reader of the rows of block i, of which the image needs rows. It is valid until
+// the next one is opened.
 func (t *file) open(d *decoder, i, rows int) (io.Reader, error) {
 	data := t.block(i)
 	switch t.compression {
@@ -298,8 +298,8 @@ func (t *file) gray(row []byte, x int) byte {
 	return v
 }
 
-// deep writes the pixels of a row of 16 bits a sample, gray or RGB, without alpha, the upper byte of
-// a sample first.
+// deep writes the pixels of a row of 16 bits a sample, gray or RGB, without alpha, the upper byte
+// of a sample first.
 func (t *file) deep(line, row []byte) {
 	n := 1
 	if t.photometric == RGB {

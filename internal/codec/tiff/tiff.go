@@ -79,7 +79,7 @@ const (
 type Header struct {
 	Width, Height, Orientation, Channels int
 	Alpha, Deep, Floats                  bool
-	// fax reports whether the pixels are in fax coding, which makes a row of a bit.
+	// Fax reports whether the pixels are in fax coding, which makes a row of a bit.
 	Fax bool
 }
 

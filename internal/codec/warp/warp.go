@@ -51,9 +51,8 @@ func Apply(dst, src *bitmap.Image, m *Matrix, f resample.Filter, color [3]uint8,
 // Inside reports whether a place is in an image. NaN is not.
 func Inside(at float64, size int) bool { return at >= 0 && at < float64(size) }
 
-// transformScale takes the nearest pixels where rows stay rows and columns
-// columns. Places are summed up step by step, because Pillow's are. columns is memory for the places in
-// a row.
+// transformScale takes the nearest pixels where rows stay rows and columns columns. Places are
+// summed up step by step, because Pillow's are. columns is memory for the places in a row.
 func transformScale(dst, src *bitmap.Image, m *Matrix, columns *[]int32) {
 	*columns = bitmap.Room(*columns, dst.Width)
 	from := *columns

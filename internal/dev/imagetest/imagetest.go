@@ -88,4 +88,3 @@ func Wave(w, h, channels int) *bitmap.Image {
 	}
 	return &im
 }
-
