@@ -13,7 +13,7 @@ import (
 // BenchmarkPlanes takes the photographs that the repository ships, stored with 420, from JPEG to
 // JPEG at 224x224 and quality 95, in planes and in RGB, one step at a time and all together:
 //
-//	go test -run xxx -bench Planes ./augment
+//	go test -run xxx -bench Planes ./internal/codec/fit
 //
 // The pixels of an iteration are those of the photographs or, of steps that only encode, of
 // 224x224.

@@ -75,7 +75,7 @@ func TestColorsTogetherRefuse(t *testing.T) {
 // BenchmarkColors does the steps of common policies to a photograph as large as networks want it,
 // together and one by one:
 //
-//	go test -run xxx -bench Colors ./augment
+//	go test -run xxx -bench Colors ./internal/codec/steps
 func BenchmarkColors(b *testing.B) {
 	src := photo224(b)
 	for _, c := range []struct {
