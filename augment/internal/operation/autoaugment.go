@@ -24,8 +24,8 @@ var autoAugmentPolicies = [...][][2]likely{
 }
 
 // autoAugment draws one pair of changes of a learned policy.
-func autoAugment() *definition {
-	return &definition{
+func autoAugment() *Definition {
+	return &Definition{
 		Name: "auto_augment", kind: "policy", torchvision: "AutoAugment",
 		about: "one of 25 pairs of operations found best for a data set",
 		Parameters: []Parameter{
@@ -35,7 +35,7 @@ func autoAugment() *definition {
 		Sampler: func(s Settings, _ []*Operation) sampler {
 			pairs := autoAugmentPolicies[slices.Index(autoAugmentNames, s.get("policy").word)]
 			c := newChanger(s, usualSpace, autoAugmentBins)
-			return func(d *drawing) {
+			return func(d *Drawing) {
 				c := c.to(d)
 				for _, l := range pairs[d.random.below(len(pairs))] {
 					if d.random.Chance(l.p) {

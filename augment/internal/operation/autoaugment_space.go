@@ -59,7 +59,7 @@ type changer struct {
 
 // add draws the direction of a change of the strength of a bin, 0 to bins-1,
 // and adds its step.
-func (c *changer) add(d *drawing, what change, bin int) {
+func (c *changer) add(d *Drawing, what change, bin int) {
 	sign := 1.0
 	if what.signed() && d.random.Chance(0.5) {
 		sign = -1
@@ -131,7 +131,7 @@ func newChanger(s Settings, space changeSpace, bins int) changer {
 }
 
 // to returns the changer for the current size of the image.
-func (c changer) to(d *drawing) *changer {
+func (c changer) to(d *Drawing) *changer {
 	c.width, c.height = d.Width, d.Height
 	return &c
 }
@@ -142,6 +142,6 @@ func binsOf() Parameter {
 }
 
 // learnedOperations are the policies that others found.
-func learnedOperations() []*definition {
-	return []*definition{autoAugment(), randAugment(), trivialAugment()}
+func learnedOperations() []*Definition {
+	return []*Definition{autoAugment(), randAugment(), trivialAugment()}
 }

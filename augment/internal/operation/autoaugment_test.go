@@ -47,7 +47,7 @@ func TestMagnitudesAreTorchvisions(t *testing.T) {
 	} {
 		directions := map[string]int{}
 		for i := range 400 {
-			d := drawing{random: RandomFor(1, fmt.Sprint(i), 0), Width: w, Height: h}
+			d := Drawing{random: RandomFor(1, fmt.Sprint(i), 0), Width: w, Height: h}
 			ch := changer{changeSpace: c.what, bins: c.bins, filter: resample.Nearest}.to(&d)
 			ch.add(&d, c.space, c.bin)
 			directions[sameStep(t, c.want, d.Steps)]++

@@ -3,7 +3,7 @@ package operation
 import "github.com/tfrec/tfrec/internal/codec/steps"
 
 // colorOperations are the operations that change the levels of pixels without moving them.
-func colorOperations() []*definition {
+func colorOperations() []*Definition {
 	const kind = "color"
 	factor := func(name, initial, about string) Parameter {
 		return Parameter{Name: name, kind: kindAround1, Initial: initial, max: steps.MaxFactor, about: about}
@@ -11,7 +11,7 @@ func colorOperations() []*definition {
 	hue := func(initial string) Parameter {
 		return Parameter{Name: "hue", kind: kindAround0, Initial: initial, min: -0.5, max: 0.5, about: "rotation of the hue, as a fraction of the colour wheel"}
 	}
-	return []*definition{
+	return []*Definition{
 		{
 			Name: "brightness", kind: kind, torchvision: "ColorJitter(brightness)",
 			about:      "mix with black, or away from it",
@@ -57,7 +57,7 @@ func colorOperations() []*definition {
 				chance("1"),
 			},
 			Sampler: func(s Settings, _ []*Operation) sampler {
-				return func(d *drawing) { d.add(steps.Gamma{Gamma: d.from(s.span("gamma")), Gain: s.Number("gain")}) }
+				return func(d *Drawing) { d.add(steps.Gamma{Gamma: d.from(s.span("gamma")), Gain: s.Number("gain")}) }
 			},
 		},
 		{
@@ -80,7 +80,7 @@ func colorOperations() []*definition {
 				chance("0.5"),
 			},
 			Sampler: func(s Settings, _ []*Operation) sampler {
-				return func(d *drawing) { d.add(steps.Posterize{Bits: d.whole(s.span("bits"))}) }
+				return func(d *Drawing) { d.add(steps.Posterize{Bits: d.whole(s.span("bits"))}) }
 			},
 		},
 		{
@@ -111,7 +111,7 @@ func colorOperations() []*definition {
 func factorStep(name string, step func(float64) steps.Step) func(Settings, []*Operation) sampler {
 	return func(s Settings, _ []*Operation) sampler {
 		factor := s.span(name)
-		return func(d *drawing) { d.add(step(d.from(factor))) }
+		return func(d *Drawing) { d.add(step(d.from(factor))) }
 	}
 }
 
@@ -127,7 +127,7 @@ func colorJitter(s Settings, _ []*Operation) sampler {
 		{s.span("hue"), func(f float64) steps.Step { return steps.Hue{Factor: f} }},
 	}
 	none := [4]float64{1, 1, 1, 0}
-	return func(d *drawing) {
+	return func(d *Drawing) {
 		order := [4]int{0, 1, 2, 3}
 		for i := range order {
 			j := d.random.integer(i, len(order)-1)

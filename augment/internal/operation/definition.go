@@ -51,8 +51,8 @@ func Operations() []Description {
 // MaxOperations is the maximum number of operations in a policy.
 const MaxOperations = 1000
 
-// definition is an operation that a policy may hold.
-type definition struct {
+// Definition is an operation that a policy may hold.
+type Definition struct {
 	Name, kind, about, torchvision string
 	// Parameters in the order of arguments without name. The last one is p.
 	Parameters []Parameter
@@ -81,7 +81,7 @@ type Parameter struct {
 
 // Settings are the values of all parameters.
 type Settings struct {
-	Of     *definition
+	Of     *Definition
 	Values []Value
 }
 
@@ -94,7 +94,9 @@ func (s Settings) get(name string) Value {
 	return s.Values[i]
 }
 
-func (s Settings) span(name string) span      { return s.get(name).x }
+func (s Settings) span(name string) span { return s.get(name).x }
+
+// Number returns the value of a parameter that is a number.
 func (s Settings) Number(name string) float64 { return s.get(name).x.lo }
 func (s Settings) integer(name string) int    { return int(s.Number(name)) }
 func (s Settings) numbers(name string) []float64 {
@@ -113,11 +115,12 @@ func (s Settings) filter(name string) resample.Filter {
 }
 
 // Index is the place of a parameter; -1 for none of that name.
-func (d *definition) Index(name string) int {
+func (d *Definition) Index(name string) int {
 	return slices.IndexFunc(d.Parameters, func(p Parameter) bool { return p.Name == name })
 }
 
-func (d *definition) ParameterNames() []string {
+// ParameterNames returns the names of the parameters, in their order.
+func (d *Definition) ParameterNames() []string {
 	names := make([]string, len(d.Parameters))
 	for i, p := range d.Parameters {
 		names[i] = p.Name
@@ -126,7 +129,7 @@ func (d *definition) ParameterNames() []string {
 }
 
 // definitions holds all operations.
-var definitions = sync.OnceValue(func() []*definition {
+var definitions = sync.OnceValue(func() []*Definition {
 	return slices.Concat(shapeOperations(), colorOperations(), degradeOperations(), learnedOperations(), mixOperations(), groupOperations())
 })
 
@@ -140,7 +143,7 @@ func OperationNames() []string {
 }
 
 // Define finds a definition; nil for none of that name.
-func Define(name string) *definition {
+func Define(name string) *Definition {
 	for _, d := range definitions() {
 		if d.Name == name {
 			return d

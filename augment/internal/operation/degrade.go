@@ -3,9 +3,9 @@ package operation
 import "github.com/tfrec/tfrec/internal/codec/steps"
 
 // degradeOperations are the operations that blur, sharpen and erase.
-func degradeOperations() []*definition {
+func degradeOperations() []*Definition {
 	const kind = "degrade"
-	return []*definition{
+	return []*Definition{
 		{
 			Name: "sharpness", kind: kind, torchvision: "RandomAdjustSharpness",
 			about: "mix with the smoothed image, or away from it",
@@ -25,7 +25,7 @@ func degradeOperations() []*definition {
 			},
 			Sampler: func(s Settings, _ []*Operation) sampler {
 				kernel := s.get("kernel")
-				return func(d *drawing) {
+				return func(d *Drawing) {
 					sigma := d.from(s.span("sigma"))
 					d.add(steps.GaussianBlur{Kernel: [2]int{int(kernel.x.lo), int(kernel.y.lo)}, Sigma: [2]float64{sigma, sigma}})
 				}
@@ -40,7 +40,7 @@ func degradeOperations() []*definition {
 				chance("1"),
 			},
 			Sampler: func(s Settings, _ []*Operation) sampler {
-				return func(d *drawing) {
+				return func(d *Drawing) {
 					d.add(steps.GaussianNoise{Mean: s.Number("mean"), Sigma: d.from(s.span("sigma")), Seed: d.random.seed()})
 				}
 			},
@@ -64,7 +64,7 @@ func degradeOperations() []*definition {
 				chance("1"),
 			},
 			Sampler: func(s Settings, _ []*Operation) sampler {
-				return func(d *drawing) { d.add(steps.JPEGArtefacts{Quality: d.whole(s.span("quality"))}) }
+				return func(d *Drawing) { d.add(steps.JPEGArtefacts{Quality: d.whole(s.span("quality"))}) }
 			},
 		},
 	}
@@ -75,7 +75,7 @@ func degradeOperations() []*definition {
 func randomErasing(s Settings, _ []*Operation) sampler {
 	scale, ratio, value := s.span("scale"), s.span("ratio"), s.get("value")
 	ratio = span{1 / ratio.hi, 1 / ratio.lo} // of width to height
-	return func(d *drawing) {
+	return func(d *Drawing) {
 		x, y, w, h, ok := d.randomBox(scale, ratio, func(w, h int) bool {
 			return w > 0 && w < d.Width && h > 0 && h < d.Height
 		})

@@ -6,7 +6,7 @@ import (
 )
 
 // Mix adds a mixture. From here on, d has the boxes of all its images.
-func (d *drawing) Mix(s steps.Mixture) {
+func (d *Drawing) Mix(s steps.Mixture) {
 	d.add(s)
 	all := steps.Draw{Steps: d.Steps[d.first:]}
 	var boxes []bitmap.Box
@@ -25,9 +25,9 @@ func (d *drawing) Mix(s steps.Mixture) {
 	d.boxes, d.first, d.firstWidth, d.firstHeight = boxes, len(d.Steps), d.Width, d.Height
 }
 
-// drawing is a draw in the making.
-type drawing struct {
-	random        random
+// Drawing is a draw in the making.
+type Drawing struct {
+	random        Random
 	Steps         []steps.Step
 	Width, Height int // after the steps so far
 
@@ -36,24 +36,25 @@ type drawing struct {
 	firstWidth, firstHeight int
 }
 
-func NewDrawing(r random, w, h int, boxes []bitmap.Box) *drawing {
+// NewDrawing begins a draw for an image of w x h pixels with objects at the boxes.
+func NewDrawing(r Random, w, h int, boxes []bitmap.Box) *Drawing {
 	w, h = max(w, 1), max(h, 1)
-	return &drawing{random: r, Width: w, Height: h, boxes: boxes, firstWidth: w, firstHeight: h}
+	return &Drawing{random: r, Width: w, Height: h, boxes: boxes, firstWidth: w, firstHeight: h}
 }
 
-func (d *drawing) add(s steps.Step) {
+func (d *Drawing) add(s steps.Step) {
 	d.Steps = append(d.Steps, s)
 	d.Width, d.Height = steps.Size(s, d.Width, d.Height)
 }
 
 // from draws a number of a span.
-func (d *drawing) from(s span) float64 { return d.random.between(s.lo, s.hi) }
+func (d *Drawing) from(s span) float64 { return d.random.between(s.lo, s.hi) }
 
 // whole draws a whole number of a span of such.
-func (d *drawing) whole(s span) int { return d.random.integer(int(s.lo), int(s.hi)) }
+func (d *Drawing) whole(s span) int { return d.random.integer(int(s.lo), int(s.hi)) }
 
 // sampler draws an operation's parameters and adds its steps.
-type sampler func(*drawing)
+type sampler func(*Drawing)
 
 // Operation is one in a policy.
 type Operation struct {
@@ -63,13 +64,15 @@ type Operation struct {
 	Sample     sampler
 }
 
-func (o *Operation) Draw(d *drawing) {
+// Draw decides whether the operation is applied, and adds its steps.
+func (o *Operation) Draw(d *Drawing) {
 	if d.random.Chance(o.P) {
 		o.Sample(d)
 	}
 }
 
-func DrawAll(operations []*Operation, d *drawing) {
+// DrawAll draws operations in their order.
+func DrawAll(operations []*Operation, d *Drawing) {
 	for _, o := range operations {
 		o.Draw(d)
 	}

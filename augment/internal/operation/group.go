@@ -3,15 +3,15 @@ package operation
 import "fmt"
 
 // groupOperations are the operations that hold others.
-func groupOperations() []*definition {
+func groupOperations() []*Definition {
 	const kind = "group"
-	return []*definition{
+	return []*Definition{
 		{
 			Name: "one_of", kind: kind, Group: true, torchvision: "RandomChoice",
 			about:      "apply one of the operations, all equally likely",
 			Parameters: []Parameter{chance("1")},
 			Sampler: func(_ Settings, operations []*Operation) sampler {
-				return func(d *drawing) { operations[d.random.below(len(operations))].Draw(d) }
+				return func(d *Drawing) { operations[d.random.below(len(operations))].Draw(d) }
 			},
 		},
 		{
@@ -34,14 +34,14 @@ func groupOperations() []*definition {
 			about:      "apply all of the operations, or none",
 			Parameters: []Parameter{chance("1")},
 			Sampler: func(_ Settings, operations []*Operation) sampler {
-				return func(d *drawing) { DrawAll(operations, d) }
+				return func(d *Drawing) { DrawAll(operations, d) }
 			},
 		},
 	}
 }
 
 func someOf(s Settings, operations []*Operation) sampler {
-	return func(d *drawing) {
+	return func(d *Drawing) {
 		missing := d.whole(s.span("n"))
 		for i, o := range operations {
 			if d.random.below(len(operations)-i) < missing {

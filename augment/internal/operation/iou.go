@@ -13,7 +13,7 @@ const iouRounds = 50
 // until one has the center of an object in it and the overlap with such an object.
 func iouCrop(s Settings, _ []*Operation) sampler {
 	overlaps, scale, ratio, trials := s.numbers("overlap"), s.span("scale"), s.span("ratio"), s.integer("trials")
-	return func(d *drawing) {
+	return func(d *Drawing) {
 		objects := d.objects()
 		if len(objects) == 0 {
 			return
@@ -34,7 +34,7 @@ func iouCrop(s Settings, _ []*Operation) sampler {
 }
 
 // objects returns the boxes of the image after the steps so far, without lost boxes.
-func (d *drawing) objects() []bitmap.Box {
+func (d *Drawing) objects() []bitmap.Box {
 	var objects []bitmap.Box
 	for _, b := range d.boxes {
 		if b, share := (steps.Draw{Steps: d.Steps[d.first:]}).Box(b, d.firstWidth, d.firstHeight); share > 0 {
@@ -46,7 +46,7 @@ func (d *drawing) objects() []bitmap.Box {
 
 // iouBox draws a box by its sides, as shares of the image's. ok is false for one without area or of
 // another ratio of width to height.
-func (d *drawing) iouBox(scale, ratio span) (c steps.CropBox, ok bool) {
+func (d *Drawing) iouBox(scale, ratio span) (c steps.CropBox, ok bool) {
 	c.W, c.H = int(float64(float64(d.Width)*d.from(scale))), int(float64(float64(d.Height)*d.from(scale)))
 	if c.W < 1 || c.H < 1 {
 		return c, false

@@ -4,10 +4,10 @@ import "github.com/tfrec/tfrec/internal/codec/steps"
 
 // mixOperations mix other images into an image. A policy has one of them at most, outside of
 // groups. They have no sampler: DrawMixed draws them.
-func mixOperations() []*definition {
+func mixOperations() []*Definition {
 	const kind = "mix"
 	alpha := Parameter{Name: "alpha", Initial: "1", min: 0.001, max: 1000, about: "the shares are drawn from Beta(alpha, alpha)"}
-	return []*definition{
+	return []*Definition{
 		{
 			Name: steps.MixUp, kind: kind, torchvision: "MixUp",
 			about:      "blend the image with another one, which is resized to its size",

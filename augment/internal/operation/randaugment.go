@@ -10,8 +10,8 @@ var randAugmentChanges = [...]change{
 // randAugment is Cubuk, Zoph, Shlens and Le, "RandAugment: Practical automated
 // data augmentation with a reduced search space" (2019), with torchvision's
 // operations and ranges.
-func randAugment() *definition {
-	return &definition{
+func randAugment() *Definition {
+	return &Definition{
 		Name: "rand_augment", kind: "policy", torchvision: "RandAugment",
 		about: "n of 14 operations, all with strength m",
 		Parameters: []Parameter{
@@ -28,7 +28,7 @@ func randAugment() *definition {
 		Sampler: func(s Settings, _ []*Operation) sampler {
 			n, m := s.integer("n"), s.integer("m")
 			c := newChanger(s, usualSpace, s.integer("bins"))
-			return func(d *drawing) {
+			return func(d *Drawing) {
 				c := c.to(d)
 				for range n {
 					c.add(d, randAugmentChanges[d.random.below(len(randAugmentChanges))], m)
@@ -40,14 +40,14 @@ func randAugment() *definition {
 
 // trivialAugment is Müller and Hutter, "TrivialAugment: Tuning-free Yet
 // State-of-the-Art Data Augmentation" (2021), in torchvision's wide form.
-func trivialAugment() *definition {
-	return &definition{
+func trivialAugment() *Definition {
+	return &Definition{
 		Name: "trivial_augment", kind: "policy", torchvision: "TrivialAugmentWide",
 		about:      "one of 14 operations with a random strength",
 		Parameters: []Parameter{binsOf(), transformFilter("nearest"), fillColor(), chance("1")},
 		Sampler: func(s Settings, _ []*Operation) sampler {
 			c := newChanger(s, wideSpace, s.integer("bins"))
-			return func(d *drawing) {
+			return func(d *Drawing) {
 				what := randAugmentChanges[d.random.below(len(randAugmentChanges))]
 				c.to(d).add(d, what, d.random.below(c.bins))
 			}

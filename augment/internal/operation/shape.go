@@ -10,12 +10,12 @@ import (
 )
 
 // shapeOperations are the operations that move pixels.
-func shapeOperations() []*definition {
+func shapeOperations() []*Definition {
 	const kind = "shape"
 	share := func(name, initial, about string, most float64) Parameter {
 		return Parameter{Name: name, kind: kindSpan, Initial: initial, min: 1e-6, max: most, about: about}
 	}
-	return []*definition{
+	return []*Definition{
 		{
 			Name: "random_resized_crop", kind: kind, torchvision: "RandomResizedCrop",
 			about: "crop a random part of the image and resize it",
@@ -104,7 +104,7 @@ func shapeOperations() []*definition {
 				chance("1"),
 			},
 			Sampler: func(s Settings, _ []*Operation) sampler {
-				return func(d *drawing) {
+				return func(d *Drawing) {
 					d.add(steps.Rotate{Angle: d.from(s.span("degrees")), Expand: s.is("expand", "true"), Filter: s.filter("filter"), Fill: s.color("fill")})
 				}
 			},
@@ -140,14 +140,14 @@ func shapeOperations() []*definition {
 // always adds the same step.
 func always(step steps.Step) func(Settings, []*Operation) sampler {
 	return func(Settings, []*Operation) sampler {
-		return func(d *drawing) { d.add(step) }
+		return func(d *Drawing) { d.add(step) }
 	}
 }
 
 // randomBox draws the area of a box, as a share of the image's, and its ratio of width to height,
 // as torchvision does. fits reports whether a size is acceptable. After ten sizes that are not, ok
 // is false.
-func (d *drawing) randomBox(scale, ratio span, fits func(w, h int) bool) (x, y, w, h int, ok bool) {
+func (d *Drawing) randomBox(scale, ratio span, fits func(w, h int) bool) (x, y, w, h int, ok bool) {
 	area := float64(float64(d.Width) * float64(d.Height))
 	for range 10 {
 		target := float64(area * d.from(scale))
@@ -168,7 +168,7 @@ func randomResizedCrop(s Settings, _ []*Operation) sampler {
 		Width: int(s.get("size").x.lo), Height: int(s.get("size").y.lo),
 		Filter: s.filter("filter"), Antialias: s.is("antialias", "true"),
 	}
-	return func(d *drawing) {
+	return func(d *Drawing) {
 		c := crop
 		var ok bool
 		c.X, c.Y, c.W, c.H, ok = d.randomBox(scale, ratio, func(w, h int) bool {
@@ -192,11 +192,11 @@ func randomResizedCrop(s Settings, _ []*Operation) sampler {
 func randomCrop(s Settings, _ []*Operation) sampler {
 	size, padding, fill := s.get("size"), s.get("padding"), s.color("fill")
 	// along returns where in the image a window begins.
-	along := func(d *drawing, length, window, pad int) int {
+	along := func(d *Drawing, length, window, pad int) int {
 		pad += max(0, window-(length+2*pad))
 		return d.random.integer(0, length+2*pad-window) - pad
 	}
-	return func(d *drawing) {
+	return func(d *Drawing) {
 		c := steps.CropBox{W: int(size.x.lo), H: int(size.y.lo), Fill: fill}
 		c.Y = along(d, d.Height, c.H, int(padding.y.lo))
 		c.X = along(d, d.Width, c.W, int(padding.x.lo))
@@ -212,7 +212,7 @@ func centerCrop(s Settings, _ []*Operation) sampler {
 		}
 		return fit.CropStart(length - window)
 	}
-	return func(d *drawing) {
+	return func(d *Drawing) {
 		w, h := int(size.x.lo), int(size.y.lo)
 		d.add(steps.CropBox{X: along(d.Width, w), Y: along(d.Height, h), W: w, H: h, Fill: fill})
 	}
@@ -221,7 +221,7 @@ func centerCrop(s Settings, _ []*Operation) sampler {
 func padAll(s Settings, _ []*Operation) sampler {
 	padding, fill := s.get("padding"), s.color("fill")
 	x, y := int(padding.x.lo), int(padding.y.lo)
-	return func(d *drawing) {
+	return func(d *Drawing) {
 		d.add(steps.CropBox{X: -x, Y: -y, W: d.Width + 2*x, H: d.Height + 2*y, Fill: fill})
 	}
 }
@@ -232,7 +232,7 @@ func resizeAll(s Settings, _ []*Operation) sampler {
 	if spec.Height == 0 {
 		spec.Height, spec.Fit = spec.Width, fit.Shorter
 	}
-	return func(d *drawing) {
+	return func(d *Drawing) {
 		g := spec.Geometry(d.Width, d.Height)
 		d.add(steps.ResizeTo{Width: g.Width, Height: g.Height, Filter: filter, Antialias: antialias})
 	}
@@ -241,7 +241,7 @@ func resizeAll(s Settings, _ []*Operation) sampler {
 func randomAffine(s Settings, _ []*Operation) sampler {
 	degrees, translate, scale, shear := s.span("degrees"), s.get("translate"), s.span("scale"), s.get("shear")
 	base := steps.Affine{Filter: s.filter("filter"), Fill: s.color("fill")}
-	return func(d *drawing) {
+	return func(d *Drawing) {
 		a := base
 		a.Angle = d.from(degrees)
 		farthest := [2]float64{float64(translate.x.lo * float64(d.Width)), float64(translate.y.lo * float64(d.Height))}
@@ -257,7 +257,7 @@ func randomAffine(s Settings, _ []*Operation) sampler {
 func randomPerspective(s Settings, _ []*Operation) sampler {
 	scale := s.Number("distortion_scale")
 	base := steps.Perspective{Filter: s.filter("filter"), Fill: s.color("fill")}
-	return func(d *drawing) {
+	return func(d *Drawing) {
 		x, y := int(float64(scale*float64(d.Width/2))), int(float64(scale*float64(d.Height/2)))
 		for range 10 { // with a distortion_scale over 2/3, corners may pass each other
 			p := base

@@ -83,7 +83,7 @@ func CutBox(b Box, w, h int) (Box, float64) {
 }
 
 // Overlap returns the area that two boxes share as a part of the area that they cover together.
-func Overlap(b Box, other Box) float64 {
+func Overlap(b, other Box) float64 {
 	both := Box{max(b.XMin, other.XMin), max(b.YMin, other.YMin), min(b.XMax, other.XMax), min(b.YMax, other.YMax)}.Area()
 	return both / (b.Area() + other.Area() - both)
 }

@@ -19,4 +19,5 @@ func (p Point) Orient(orientation, w, h int) Point {
 // PointBox returns the box that is only the point, so that all that moves boxes moves points.
 func PointBox(p Point) Box { return Box{p.X, p.Y, p.X, p.Y} }
 
+// BoxPoint returns the top left corner of a box, such as the only point of one from PointBox.
 func BoxPoint(b Box) Point { return Point{b.XMin, b.YMin} }

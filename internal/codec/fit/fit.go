@@ -29,6 +29,7 @@ const (
 	Longer
 )
 
+// FitNames are the names of the fits, by their values.
 var FitNames = [...]string{"stretch", "crop", "pad", "shorter", "longer"}
 
 // String returns the name that [ParseFit] reads.

@@ -113,7 +113,7 @@ func Resize(dst, src *bitmap.Image, w, h int, f resample.Filter, antialias bool)
 	if err := resample.CheckResize(dst, src, f); err != nil {
 		return err
 	}
-	scratch, free := workspace.OwnScratch()
+	scratch, free := workspace.Take(nil)
 	defer free()
 	dst.Reset(w, h, src.Channels)
 	workspace.Of(scratch).Resizing.Resize(dst, src, resample.Scaling{Width: w, Height: h, Filter: f, Antialias: antialias})

@@ -199,7 +199,7 @@ func (h *header) statJPEG(data []byte) error {
 }
 
 func (h *header) statPNG(data []byte) error {
-	p := data[len(sniff.PngSignature):]
+	p := data[len(sniff.PNGSignature):]
 	if len(p) < 8+13+4 || string(p[4:8]) != "IHDR" || binary.BigEndian.Uint32(p) != 13 {
 		return sniff.Damaged(sniff.PNG, "no header chunk")
 	}

@@ -93,7 +93,7 @@ func samplesPNG(width int, samples []byte, depth int, kind byte, interlaced bool
 		}
 	}
 	z.Close()
-	out := []byte(sniff.PngSignature)
+	out := []byte(sniff.PNGSignature)
 	chunk := func(name string, data []byte) {
 		out = binary.BigEndian.AppendUint32(out, uint32(len(data)))
 		body := append([]byte(name), data...)

@@ -6,6 +6,7 @@ package recolor
 // product.
 type Blender [511]float32
 
+// Fill computes the products for a factor.
 func (t *Blender) Fill(factor float64) {
 	f := float32(factor)
 	for i := range t {

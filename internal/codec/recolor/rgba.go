@@ -1,5 +1,6 @@
 package recolor
 
+// SetPixel sets a pixel of red, green, blue and alpha.
 func SetPixel(p []byte, r, g, b, a byte) {
 	p = p[:4]
 	p[0], p[1], p[2], p[3] = r, g, b, a

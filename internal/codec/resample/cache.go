@@ -19,6 +19,7 @@ type AxisCache struct {
 	Bytes      int // of the young
 }
 
+// Axes caches the axes of all resizes.
 var Axes AxisCache
 
 // Get returns the table of k, made or kept.

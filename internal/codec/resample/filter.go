@@ -24,6 +24,7 @@ const (
 	Lanczos3
 )
 
+// FilterNames are the names of the filters, by their values.
 var FilterNames = [...]string{"bilinear", "nearest", "area", "bicubic", "lanczos3"}
 
 // String returns the name that [ParseFilter] reads.

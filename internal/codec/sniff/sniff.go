@@ -20,7 +20,8 @@ const (
 	TIFF Format = "tiff"
 )
 
-const PngSignature = "\x89PNG\r\n\x1a\n"
+// PNGSignature is how a PNG begins.
+const PNGSignature = "\x89PNG\r\n\x1a\n"
 
 // Sniff detects the format from the first bytes. It does not check the rest.
 func Sniff(data []byte) Format {
@@ -28,7 +29,7 @@ func Sniff(data []byte) Format {
 	switch {
 	case jpeg.IsJPEG(data):
 		return JPEG
-	case begins(PngSignature):
+	case begins(PNGSignature):
 		return PNG
 	case begins("GIF87a"), begins("GIF89a"):
 		return GIF

@@ -29,10 +29,12 @@ func Recovered(f Format, err *error) {
 	}
 }
 
+// Damaged returns an error that wraps [ErrDamaged] and begins with the format.
 func Damaged(f Format, format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrDamaged, named(f, fmt.Sprintf(format, args...)))
 }
 
+// Unsupported returns an error that wraps [ErrUnsupported] and begins with the format.
 func Unsupported(f Format, format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrUnsupported, named(f, fmt.Sprintf(format, args...)))
 }

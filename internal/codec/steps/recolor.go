@@ -6,6 +6,7 @@ import (
 	"github.com/tfrec/tfrec/internal/codec/workspace"
 )
 
+// IsColor reports whether a step only changes colours, each pixel by itself.
 func IsColor(s Step) bool {
 	_, ok := s.(colorStep)
 	return ok

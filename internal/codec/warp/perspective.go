@@ -1,15 +1,16 @@
 package warp
 
-// tilt extends an affine map to a perspective: both coordinates are divided by tilt[0]*x +
+// Tilt extends an affine map to a perspective: both coordinates are divided by tilt[0]*x +
 // tilt[1]*y + 1.
-type tilt [2]float64
+type Tilt [2]float64
 
-func (t *tilt) At(x, y float64) float64 { return float64(t[0]*x) + float64(t[1]*y) + 1 }
+// At returns the divisor at a place.
+func (t *Tilt) At(x, y float64) float64 { return float64(t[0]*x) + float64(t[1]*y) + 1 }
 
 // Unit maps the square from 0, 0 to 1, 1 to a quadrilateral.
 type Unit struct {
 	Matrix Matrix
-	Tilt   tilt
+	Tilt   Tilt
 }
 
 // Forward maps the image, as a square of side 1, to the corners (Heckbert: Fundamentals of Texture
@@ -29,7 +30,7 @@ func Forward(corners [4][2]int) Unit {
 			x[1] - x[0] + float64(g*x[1]), x[3] - x[0] + float64(h*x[3]), x[0],
 			y[1] - y[0] + float64(g*y[1]), y[3] - y[0] + float64(h*y[3]), y[0],
 		},
-		tilt{g, h},
+		Tilt{g, h},
 	}
 }
 
@@ -40,7 +41,7 @@ func (f *Unit) Constant() float64 {
 }
 
 // Inverse maps the corners back to an image of w x h pixels.
-func (f Unit) Inverse(w, h int) (Matrix, tilt) {
+func (f Unit) Inverse(w, h int) (Matrix, Tilt) {
 	m, t := &f.Matrix, &f.Tilt
 	c := f.Constant()
 	width, height := float64(w), float64(h)
@@ -49,7 +50,7 @@ func (f Unit) Inverse(w, h int) (Matrix, tilt) {
 	return Matrix{
 			x(m[4] - float64(m[5]*t[1])), x(float64(m[2]*t[1]) - m[1]), x(float64(m[1]*m[5]) - float64(m[2]*m[4])),
 			y(float64(m[5]*t[0]) - m[3]), y(m[0] - float64(m[2]*t[0])), y(float64(m[2]*m[3]) - float64(m[0]*m[5])),
-		}, tilt{
+		}, Tilt{
 			(float64(m[3]*t[1]) - float64(m[4]*t[0])) / c, (float64(m[1]*t[0]) - float64(m[0]*t[1])) / c,
 		}
 }
