@@ -170,7 +170,7 @@ func (a PlaneAxis) Halves() (first, last bool) {
 	return a.pad%a.step != 0, end%a.step != 0 && end < a.total
 }
 
-// Key returns the key of the weights; channels are defined by [axisKey].
+// Key returns the key of the weights; channels are defined by [resample.Key].
 func (a PlaneAxis) Key(s ResizeSpec, channels int) resample.Key {
 	k := resample.Key{In: a.in, Out: a.scaled, Lo: a.crop, Hi: a.crop + a.window, Filter: s.Filter, Antialias: !s.NoAntialias, Channels: channels}
 	if a.step > 1 || a.size != a.in*a.per {

@@ -30,7 +30,7 @@ func (l *lowering) openJPEG(t *render.Task, planes *bitmap.Planes) {
 	l.orient(t.JPEGInfo.Orientation)
 }
 
-// orient makes the image upright, given its EXIF orientation, as the function of that name does.
+// orient makes the image upright, given its EXIF orientation, as [bitmap.Orient] does.
 func (l *lowering) orient(orientation int) {
 	if orientation >= 5 {
 		l.quarter()

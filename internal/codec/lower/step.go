@@ -150,7 +150,7 @@ func (l *lowering) quarter() {
 	l.wrote, l.whole = -1, false
 }
 
-// transform is the function of that name, to w by h pixels.
+// transform is [warp.Apply], to w by h pixels.
 func (l *lowering) transform(op string, m *warp.Matrix, w, h int, f resample.Filter, color [3]uint8) error {
 	width, height := l.width, l.height
 	o := raster.Op{Kind: raster.Turn, Real: *m}

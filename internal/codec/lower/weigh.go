@@ -5,7 +5,7 @@ import (
 	"github.com/tfrec/tfrec/internal/codec/resample"
 )
 
-// weigh is resizeAlong, or resizePlane, to w by h pixels of dst.
+// weigh is ResizeAlong, or ResizePlane, of package resample, to w by h pixels of dst.
 func (l *writer) weigh(dst, src raster.View, channels, w, h int, across, down resample.Key, plane bool) {
 	emit := func(o raster.Op, width, height, after int) {
 		o.Width, o.Height, o.Channels = int32(width), int32(height), int32(channels)

@@ -25,11 +25,11 @@ type taskJPEG struct {
 // Errors wrap one of the package's sentinels; for other formats than JPEG that is
 // [sniff.ErrUnsupported]. After an error the task has no image.
 //
-//	task := &augment.Task{Resize: &spec, Form: augment.FloatPlanes}
+//	task := &render.Task{Resize: &spec, Form: render.FloatPlanes}
 //	if err := task.ReadJPEG(codec, data); err != nil {
 //		return err // damaged: no backend sees it
 //	}
-//	err := backend.Render([]*augment.Task{task})
+//	err := backend.Render([]*render.Task{task})
 //
 // The task may be executed again; a JPEG that the codec decoded may then be its Image or Planes.
 func (t *Task) ReadJPEG(c *imagefile.Codec, data []byte) error {

@@ -178,7 +178,7 @@ func (m *Memory) nearest(dst, src *bitmap.Image, across, down Key) {
 	}
 }
 
-// ResizePlane is resizeAlong with the order of the passes that is fastest for one channel: whole
+// ResizePlane is ResizeAlong with the order of the passes that is fastest for one channel: whole
 // rows are weighed four times as fast as the samples of a row, so that what makes fewer rows
 // comes first.
 func (m *Memory) ResizePlane(dst, src *bitmap.Image, across, down Key) {

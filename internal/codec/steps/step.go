@@ -9,7 +9,7 @@ import (
 // parameters. All types are defined in this package, such as [HFlip] and [Rotate]. A [Draw] applies
 // steps, and writes and reads them as JSON, so that a record can document the changes to its image:
 //
-//	draw := augment.Draw{Steps: []augment.Step{augment.HFlip{}, augment.Rotate{Angle: 12.5}}}
+//	draw := steps.Draw{Steps: []steps.Step{steps.HFlip{}, steps.Rotate{Angle: 12.5}}}
 //	err := draw.Apply(&dst, &src, nil)
 //
 // A step is a pure function of its parameters and the image: the same bytes on any machine. Its
