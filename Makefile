@@ -39,7 +39,7 @@ FAKECUDA     := bin/fakecuda
 CUDA_SOURCES := gpu/kernels/kernels.cu gpu/internal/gputest/probe.cu
 # What make arm64-test tests on an emulated processor: assembly against its references, in seconds.
 # make nightly gives whole packages, but for the two tests that bound the time of a pixel.
-ARM64_PACKAGES ?= ./augment ./internal/codec/jpeg
+ARM64_PACKAGES ?= ./augment ./internal/codec/fit ./internal/codec/recolor ./internal/codec/steps ./internal/codec/jpeg
 ARM64_RUN      ?= Reference|Guard|Goldens|Frozen
 ARM64_GO       := GOOS=linux GOARCH=arm64 CGO_ENABLED=0 $(GO)
 # What go wants for the tag cuda: NVIDIA's headers, for gorgonia.org/cu.
@@ -122,7 +122,7 @@ check-platforms: ## build and vet for Windows, macOS and Linux on arm64
 	GOOS=windows GOARCH=amd64 $(GO) vet ./...
 	GOOS=darwin GOARCH=arm64 $(GO) vet ./...
 	GOOS=linux GOARCH=arm64 $(GO) build ./...
-	GOOS=linux GOARCH=arm64 $(GO) vet -tags noasm ./augment ./internal/codec/jpeg
+	GOOS=linux GOARCH=arm64 $(GO) vet -tags noasm ./augment ./internal/codec/recolor ./internal/codec/resample ./internal/codec/fit ./internal/codec/jpeg
 
 check-tags: ## build and vet with the tags static and noasm
 	$(GO) vet -tags static ./...
@@ -153,9 +153,9 @@ arm64-count: ## count the instructions of conversions, and per pixel of their st
 		rm -rf bin/counted; echo "$$program $$flags"; \
 		GOMAXPROCS=1 qemu-aarch64 -plugin bin/count.so bin/$$program convert images testdata/demo/photos bin/counted --workers 1 --quiet $$flags 2>&1 | sort -rn | head -12; \
 	done; done
-	$(ARM64_GO) test -c -vet=off -tags static,noasm -o bin/augment-arm64-noasm.test ./augment
-	$(ARM64_GO) test -c -vet=off -tags static -o bin/augment-arm64.test ./augment
-	internal/dev/emulated/instructions/pixels.sh $(CURDIR)/bin/count.so $(CURDIR)/bin/augment-arm64-noasm.test $(CURDIR)/bin/augment-arm64.test
+	$(ARM64_GO) test -c -vet=off -tags static,noasm -o bin/pixels-arm64-noasm.test ./internal/codec/fit
+	$(ARM64_GO) test -c -vet=off -tags static -o bin/pixels-arm64.test ./internal/codec/fit
+	internal/dev/emulated/instructions/pixels.sh $(CURDIR)/bin/count.so $(CURDIR)/bin/pixels-arm64-noasm.test $(CURDIR)/bin/pixels-arm64.test
 
 servers:
 	cd cloud/servers && GOWORK=off GOBIN=$(CURDIR)/bin/servers $(GO) install tool
@@ -383,10 +383,10 @@ interop: build venv $(VENV)/torchvision ## test against TensorFlow, TFDS, the tf
 	$(GO) test -tags interop -count=1 -timeout $(TIMEOUT) ./internal/dev/interop/ -python '$(CURDIR)/$(VENV)/bin/python' -tfrec '$(CURDIR)/bin/tfrec' -torchvision '$(CURDIR)/$(VENV)/torchvision'
 	rm -rf $(STEP_GOLDENS)
 	$(VENV)/bin/python testdata/augment/make_goldens.py --random 5000 $(STEP_GOLDENS)
-	TFREC_STEP_GOLDENS=$(STEP_GOLDENS) $(GO) test -count=1 -timeout $(TIMEOUT) -run StepGoldens ./augment
+	TFREC_STEP_GOLDENS=$(STEP_GOLDENS) $(GO) test -count=1 -timeout $(TIMEOUT) -run StepGoldens ./internal/codec/steps
 	@if /usr/bin/python3 -c 'import torchvision, PIL' 2>/dev/null; then set -ex; rm -rf $(STEP_GOLDENS); \
 		/usr/bin/python3 -B testdata/augment/make_goldens.py --torchvision --random 3000 $(STEP_GOLDENS); \
-		TFREC_STEP_GOLDENS=$(STEP_GOLDENS) $(GO) test -count=1 -timeout $(TIMEOUT) -run StepGoldens ./augment; \
+		TFREC_STEP_GOLDENS=$(STEP_GOLDENS) $(GO) test -count=1 -timeout $(TIMEOUT) -run StepGoldens ./internal/codec/steps; \
 	else echo "make interop: torchvision left out; on Debian: apt-get install python3-torchvision"; fi
 
 interop-smoke: build venv ## test against TensorFlow, TFDS and Pillow, a test each

@@ -1,149 +1,85 @@
 package augment
 
 import (
-	"errors"
-	"fmt"
-	"sync"
-
-	"github.com/tfrec/tfrec/internal/codec/jpeg"
-	"github.com/tfrec/tfrec/internal/codec/webp"
+	"github.com/tfrec/tfrec/internal/codec/imagefile"
+	"github.com/tfrec/tfrec/internal/codec/sniff"
+	"github.com/tfrec/tfrec/internal/codec/tiff"
 )
 
 // The sentinels that errors about images wrap.
 var (
 	// ErrDamaged means that an image is damaged. All decoders agree on which ones are.
-	ErrDamaged = jpeg.ErrDamaged
+	ErrDamaged = sniff.ErrDamaged
 	// ErrUnsupported means that no available decoder reads the image's coding.
-	ErrUnsupported = jpeg.ErrUnsupported
-	// ErrTooManyPixels means that an image announces more pixels than [CodecOptions.MaxPixels], a
+	ErrUnsupported = sniff.ErrUnsupported
+	// ErrTooManyPixels means that an image announces more pixels than CodecOptions.MaxPixels, a
 	// longer side than [MaxSourceSide], or far more pixels than a file of its size can contain.
-	ErrTooManyPixels = errors.New("too many pixels")
+	ErrTooManyPixels = sniff.ErrTooManyPixels
 	// ErrNotImage means that the bytes are not in a supported format.
-	ErrNotImage = errors.New("not an image")
+	ErrNotImage = sniff.ErrNotImage
 )
+
+// Format is an image format, detected from the content. The empty Format means none.
+type Format = sniff.Format
+
+// The formats that are read.
+const (
+	JPEG = sniff.JPEG
+	PNG  = sniff.PNG
+	GIF  = sniff.GIF
+	BMP  = sniff.BMP
+	WebP = sniff.WebP
+	TIFF = sniff.TIFF
+)
+
+// Sniff detects the format from the first bytes. It does not check the rest.
+func Sniff(data []byte) Format { return sniff.Sniff(data) }
 
 // DefaultMaxPixels is the largest number of pixels of an image that Pillow reads: half a gibibyte
 // of them at three bytes each.
-const DefaultMaxPixels = 178_956_970
+const DefaultMaxPixels = imagefile.DefaultMaxPixels
 
-// CodecOptions configure a [Codec]. The zero value is the default.
-type CodecOptions struct {
-	// Decoder is "auto" (also ""), "turbo" or "go". Auto uses the built-in decoder if its assembly
-	// runs (amd64 with AVX2), and libjpeg-turbo for what that does not read; on other machines it
-	// uses libjpeg-turbo. If libjpeg-turbo cannot be loaded, or TFREC_NO_TURBO=1 is set, auto does
-	// without it. Turbo requires libjpeg-turbo; go never uses it.
-	Decoder string
-	// MaxPixels is the most that an image may announce; 0 means DefaultMaxPixels. A file of any
-	// size may announce a quarter of it, and more up to 8,192 pixels for each of its bytes (fax
-	// coding in TIFF: 65,536).
-	MaxPixels int64
-	// AllowArithmetic reads JPEGs in arithmetic coding if libjpeg-turbo is available. Default: they
-	// are unsupported, since damage in them cannot be detected: missing data also decode to
-	// something.
-	AllowArithmetic bool
-	// FloatRange, if not nil, has the samples that are black and white in images of floats (TIFF),
-	// the smaller one first. Those between become the nearest of the levels between them, those
-	// outside the range the nearer end, and NaN is damage. Default: floats are unsupported, since
-	// their range is not in the file.
-	FloatRange *[2]float64
-	// Background, if not nil, is the colour after images with transparency. Without it alpha is
-	// dropped and the colours under it show, as with Pillow's convert("RGB").
-	Background *[3]uint8
-}
+// CodecOptions configure a [Codec]. The zero value is the default. Decoder is "auto" (also ""),
+// "turbo" or "go"; auto uses the built-in decoder if its assembly runs, and libjpeg-turbo for what
+// that does not read. MaxPixels is the most that an image may announce; 0 means DefaultMaxPixels.
+// AllowArithmetic reads JPEGs in arithmetic coding if libjpeg-turbo is available. FloatRange, if
+// not nil, has the samples that are black and white in images of floats (TIFF). Background, if not
+// nil, is the colour after images with transparency; without it alpha is dropped and the colours
+// under it show.
+type CodecOptions = imagefile.CodecOptions
 
 // Codec reads and writes images. It is safe for concurrent use.
-type Codec struct {
-	jpeg       *jpeg.Set
-	maxPixels  int64
-	background *[3]uint8
-	floatRange *floatRange
-	scratch    sync.Pool // of *Image
-	webp       sync.Pool // of *webp.Decoder
-}
+//
+// Stat reads a header, Check detects damage, and Decode decodes an image upright. DecodePlanes
+// decodes a JPEG to [Planes] if TakesPlanes allows it, and DecodeMask decodes a mask: an image
+// whose samples are the classes of its pixels. AppendJPEG and AppendJPEGPlanes encode, Encodes
+// checks a subsampling, and AppendDeepPNG turns an image of more than 8 bits a sample into a PNG of
+// 16. Decoder and Encoder name the code that pixels and bytes depend on, and String describes all
+// that decides pixels and errors.
+type Codec = imagefile.Codec
+
+// DecodeOptions configure decoding. The zero value decodes at full size, with the stored channels.
+// Channels is 1 for grayscale, 3 for RGB, 0 for whichever the image is. MinWidth and MinHeight,
+// both above 0, let a JPEG be decoded at 1/2, 1/4 or 1/8 of its size, if neither side of the
+// upright result is then shorter than this. Trusted asserts that the bytes were checked for damage
+// before and are unchanged. Part, unless empty, is the part of the image whose samples
+// Codec.DecodePlanes must decode. Spare, if not nil, gives processors that may help to decode a
+// large JPEG.
+type DecodeOptions = imagefile.DecodeOptions
+
+// Info describes an image by its header: Format; Width and Height in pixels, as stored; Channels, 1
+// or 3; Orientation as EXIF has it. Oriented returns the size after orientation. Keepable reports
+// whether the bytes may be stored unchanged: an RGB or grayscale JPEG or PNG without transparency,
+// in a coding that every decoder reads. Deep reports whether samples have more than 8 bits, Floats
+// whether they are floats, Alpha whether some pixels may be transparent, Mask whether
+// Codec.DecodeMask reads the image, and Usual whether backends with a decoder may decode it. Memory
+// is about the most bytes that Codec.Decode needs, and TensorFlow reports whether
+// tf.io.decode_image opens images of this kind.
+type Info = imagefile.Info
 
 // NewCodec finds the decoders. It returns an error for an unknown decoder, and if libjpeg-turbo is
 // requested but cannot be loaded; the error then explains how to install it.
-func NewCodec(o CodecOptions) (*Codec, error) {
-	var choice jpeg.Choice
-	switch o.Decoder {
-	case "", "auto":
-		choice = jpeg.Auto
-	case "turbo":
-		choice = jpeg.Turbo
-	case "go":
-		choice = jpeg.Go
-	default:
-		return nil, fmt.Errorf("decoder %q: give auto, turbo or go", o.Decoder)
-	}
-	if o.MaxPixels < 0 {
-		return nil, fmt.Errorf("a limit of %d pixels: give 0 for the default, or more", o.MaxPixels)
-	}
-	set, err := jpeg.Open(choice)
-	if err != nil {
-		return nil, err
-	}
-	floats, err := newFloatRange(o.FloatRange)
-	if err != nil {
-		return nil, err
-	}
-	set.Arithmetic = o.AllowArithmetic
-	c := &Codec{jpeg: set, maxPixels: o.MaxPixels, background: o.Background, floatRange: floats}
-	if c.maxPixels == 0 {
-		c.maxPixels = DefaultMaxPixels
-	}
-	c.scratch.New = func() any { return new(Image) }
-	c.webp.New = func() any { return new(webp.Decoder) }
-	return c, nil
-}
+func NewCodec(o CodecOptions) (*Codec, error) { return imagefile.NewCodec(o) }
 
-// keptBytes is the size of the largest buffer that is kept for the next image.
-const keptBytes = 64 << 20
-
-// takeScratch takes an image from the pool, and keepScratch gives it back.
-func (c *Codec) takeScratch() *Image { return c.scratch.Get().(*Image) }
-
-func (c *Codec) keepScratch(im *Image) {
-	if cap(im.Pix) <= keptBytes {
-		c.scratch.Put(im)
-	}
-}
-
-// Decoder names the preferred JPEG decoder with its version, such as "libjpeg-turbo 2.1.5" or
-// "tfrec 1". Pixels depend on it.
-func (c *Codec) Decoder() string { return c.jpeg.Decoder() }
-
-// String describes everything that decides pixels and errors: the decoder and the options.
-func (c *Codec) String() string {
-	s := fmt.Sprintf("%s,max_pixels=%d,arithmetic=%t", c.Decoder(), c.maxPixels, c.jpeg.Arithmetic)
-	if c.background != nil {
-		s += fmt.Sprintf(",background=%v", *c.background)
-	}
-	if r := c.floatRange; r != nil {
-		s += fmt.Sprintf(",floats=%v..%v", r.black, r.white)
-	}
-	return s
-}
-
-// Encoder names the JPEG encoder, such as "libjpeg-turbo 2.1.5" or "tfrec 1". Their bytes are
-// the same.
-func (c *Codec) Encoder() string { return c.jpeg.Encoder() }
-
-// Encodes returns an error unless [Codec.AppendJPEG] supports the subsampling.
-func (c *Codec) Encodes(subsampling string) error {
-	_, err := jpeg.ParseSubsampling(subsampling)
-	return err
-}
-
-// AppendJPEG appends the image to dst as a JPEG. Quality is 1 to 100, subsampling "420", "422",
-// "444", "440" or "gray", which drops the colours; a grayscale image has none to subsample.
-func (c *Codec) AppendJPEG(dst []byte, im *Image, quality int, subsampling string) ([]byte, error) {
-	sub, err := jpeg.ParseSubsampling(subsampling)
-	if err != nil {
-		return dst, err
-	}
-	p := jpeg.Pixels{Pix: im.Pix, Width: im.Width, Height: im.Height, Stride: im.Stride, Format: jpeg.RGB}
-	if im.Channels == 1 {
-		p.Format, sub = jpeg.Gray, jpeg.SubGray
-	}
-	return c.jpeg.Append(dst, p, quality, sub)
-}
+// ParseFloatRange parses CodecOptions.FloatRange, such as "0,1".
+func ParseFloatRange(s string) (*[2]float64, error) { return tiff.ParseRange(s) }

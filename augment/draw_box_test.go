@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/codec/bitmap"
+	"github.com/tfrec/tfrec/internal/codec/fit"
+	"github.com/tfrec/tfrec/internal/dev/imagetest"
 	"github.com/tfrec/tfrec/internal/dev/race"
 )
 
@@ -25,12 +28,12 @@ func painted(w, h int, b Box) *Image {
 
 // extent is the smallest box around what is white, without area where nothing is.
 func extent(im *Image) Box {
-	b := Box{math.Inf(1), math.Inf(1), 0, 0}
+	b := Box{XMin: math.Inf(1), YMin: math.Inf(1), XMax: 0, YMax: 0}
 	for y := range im.Height {
 		for x, v := range im.Row(y) {
 			if v == 255 {
-				at := Box{float64(x), float64(y), float64(x) + 1, float64(y) + 1}
-				b = Box{min(b.XMin, at.XMin), min(b.YMin, at.YMin), max(b.XMax, at.XMax), max(b.YMax, at.YMax)}
+				at := Box{XMin: float64(x), YMin: float64(y), XMax: float64(x) + 1, YMax: float64(y) + 1}
+				b = Box{XMin: min(b.XMin, at.XMin), YMin: min(b.YMin, at.YMin), XMax: max(b.XMax, at.XMax), YMax: max(b.YMax, at.YMax)}
 			}
 		}
 	}
@@ -48,11 +51,6 @@ func wholeBox(r *rand.Rand, w, h int) Box {
 	b.XMin, b.XMax = along(w)
 	b.YMin, b.YMax = along(h)
 	return b
-}
-
-// farthest is the longest way from an edge of a box to that of another.
-func farthest(a, b Box) float64 {
-	return max(math.Abs(a.XMin-b.XMin), math.Abs(a.YMin-b.YMin), math.Abs(a.XMax-b.XMax), math.Abs(a.YMax-b.YMax))
 }
 
 // straightSpecs keep boxes parallel to the axes, turningSpecs do not.
@@ -104,7 +102,7 @@ func TestBoxFollowsPixels(t *testing.T) {
 		if turns && share < 1 {
 			continue // what a clip leaves of a turned box is smaller than the box around it
 		}
-		off := farthest(got, want)
+		off := imagetest.Farthest(got, want)
 		if off > 1.5 {
 			t.Fatalf("%s: %v, but the pixels are at %v", describe(), want, got)
 		}
@@ -127,7 +125,7 @@ func TestGeometryBoxFollowsPixels(t *testing.T) {
 	compared := 0
 	for range 600 {
 		w, h := 150+r.IntN(100), 150+r.IntN(100)
-		s := ResizeSpec{Width: 50 + r.IntN(250), Height: 50 + r.IntN(250), Fit: Fit(r.IntN(len(fitNames))), NoUpscale: r.IntN(2) == 0, Filter: Nearest, NoAntialias: true}
+		s := ResizeSpec{Width: 50 + r.IntN(250), Height: 50 + r.IntN(250), Fit: Fit(r.IntN(len(fit.FitNames))), NoUpscale: r.IntN(2) == 0, Filter: Nearest, NoAntialias: true}
 		if r.IntN(4) == 0 {
 			s = ResizeSpec{Square: 50 + r.IntN(200), Filter: Nearest, NoAntialias: true}
 		}
@@ -140,14 +138,14 @@ func TestGeometryBoxFollowsPixels(t *testing.T) {
 		want, share := g.Box(b)
 		if got := extent(&im); got.XMin < got.XMax {
 			compared++
-			if off := farthest(got, want); off > 1.5 {
+			if off := imagetest.Farthest(got, want); off > 1.5 {
 				t.Fatalf("%+v: %v, but the pixels are at %v", g, want, got)
 			}
 		} else if min(want.XMax-want.XMin, want.YMax-want.YMin) > 1 {
 			t.Fatalf("%+v: nothing is left of %v", g, want)
 		}
 		// The same as steps.
-		steps := Draw{[]Step{
+		steps := Draw{Steps: []Step{
 			ResizeTo{Width: g.ScaledWidth, Height: g.ScaledHeight}, CropBox{X: g.CropX, Y: g.CropY, W: g.WindowWidth, H: g.WindowHeight},
 			CropBox{X: -g.PadX, Y: -g.PadY, W: g.Width, H: g.Height},
 		}}
@@ -169,7 +167,7 @@ func TestOrientFollowsPixels(t *testing.T) {
 		w, h := 1+r.IntN(30), 1+r.IntN(30)
 		b := wholeBox(r, w, h)
 		var im Image
-		orient(&im, painted(w, h, b), orientation)
+		bitmap.Orient(&im, painted(w, h, b), orientation)
 		got := b.Orient(orientation, w, h)
 		if want := extent(&im); got != want {
 			t.Errorf("orientation %d of %v in %dx%d: %v, want %v", orientation, b, w, h, got, want)
@@ -183,7 +181,7 @@ func TestOrientFollowsPixels(t *testing.T) {
 		}
 	}
 	for _, o := range []int{-1, 0, 9} {
-		if b := (Box{1, 2, 3, 5}); b.Orient(o, 9, 9) != b {
+		if b := (Box{XMin: 1, YMin: 2, XMax: 3, YMax: 5}); b.Orient(o, 9, 9) != b {
 			t.Errorf("orientation %d changes a box", o)
 		}
 	}
@@ -200,34 +198,34 @@ func TestBoxShare(t *testing.T) {
 		want  Box
 		share float64
 	}{
-		{"no step", nil, Box{1, 2, 3, 4}, 10, 10, Box{1, 2, 3, 4}, 1},
-		{"no pixel moves", []Step{Invert{}, Erase{W: 10, H: 10}, JPEGArtefacts{50}}, Box{1, 2, 3, 4}, 10, 10, Box{1, 2, 3, 4}, 1},
-		{"half outside", nil, Box{-2, 0, 2, 4}, 10, 10, Box{0, 0, 2, 4}, 0.5},
-		{"outside", []Step{HFlip{}}, Box{11, 3, 15, 5}, 10, 10, Box{}, 0},
-		{"no area", []Step{Rotate{Angle: 45}}, Box{3, 3, 3, 7}, 10, 10, Box{}, 0},
-		{"wrong way round", []Step{HFlip{}}, Box{5, 3, 3, 7}, 10, 10, Box{}, 0},
-		{"all of it", []Step{HFlip{}, turn, VFlip{}, turn, ResizeTo{Width: 7, Height: 9}}, Box{0, 0, 31, 17}, 31, 17, Box{0, 0, 7, 9}, 1},
-		{"one pixel", []Step{HFlip{}, turn, ResizeTo{Width: 9, Height: 7}}, Box{0, 0, 1, 1}, 1, 1, Box{0, 0, 9, 7}, 1},
-		{"two crops", []Step{CropBox{X: 5, W: 5, H: 10}, CropBox{Y: 5, W: 5, H: 5}}, Box{4, 4, 6, 6}, 10, 10, Box{0, 0, 1, 1}, 0.25},
-		{"padded", []Step{CropBox{X: -3, Y: -4, W: 20, H: 20}}, Box{0, 0, 10, 10}, 10, 10, Box{3, 4, 13, 14}, 1},
-		{"at the border of the crop", []Step{CropBox{X: 5, W: 5, H: 10}}, Box{1, 1, 5, 5}, 10, 10, Box{}, 0},
-		{"lost before it is turned", []Step{CropBox{X: 5, W: 5, H: 10}, Rotate{Angle: 45}}, Box{1, 1, 5, 5}, 10, 10, Box{}, 0},
-		{"huge", []Step{turn, ResizeTo{Width: 50, Height: 50}}, Box{0, 0, 1e6, 1e6}, 1e6, 1e6, Box{0, 0, 50, 50}, 1},
-		{"not a number", []Step{HFlip{}, Rotate{Angle: 20}}, Box{nan, 1, 3, 4}, 10, 10, Box{}, 0},
-		{"infinite", []Step{HFlip{}}, Box{-inf, -inf, inf, inf}, 10, 10, Box{0, 0, 10, 10}, 0},
+		{"no step", nil, Box{XMin: 1, YMin: 2, XMax: 3, YMax: 4}, 10, 10, Box{XMin: 1, YMin: 2, XMax: 3, YMax: 4}, 1},
+		{"no pixel moves", []Step{Invert{}, Erase{W: 10, H: 10}, JPEGArtefacts{Quality: 50}}, Box{XMin: 1, YMin: 2, XMax: 3, YMax: 4}, 10, 10, Box{XMin: 1, YMin: 2, XMax: 3, YMax: 4}, 1},
+		{"half outside", nil, Box{XMin: -2, YMin: 0, XMax: 2, YMax: 4}, 10, 10, Box{XMin: 0, YMin: 0, XMax: 2, YMax: 4}, 0.5},
+		{"outside", []Step{HFlip{}}, Box{XMin: 11, YMin: 3, XMax: 15, YMax: 5}, 10, 10, Box{}, 0},
+		{"no area", []Step{Rotate{Angle: 45}}, Box{XMin: 3, YMin: 3, XMax: 3, YMax: 7}, 10, 10, Box{}, 0},
+		{"wrong way round", []Step{HFlip{}}, Box{XMin: 5, YMin: 3, XMax: 3, YMax: 7}, 10, 10, Box{}, 0},
+		{"all of it", []Step{HFlip{}, turn, VFlip{}, turn, ResizeTo{Width: 7, Height: 9}}, Box{XMin: 0, YMin: 0, XMax: 31, YMax: 17}, 31, 17, Box{XMin: 0, YMin: 0, XMax: 7, YMax: 9}, 1},
+		{"one pixel", []Step{HFlip{}, turn, ResizeTo{Width: 9, Height: 7}}, Box{XMin: 0, YMin: 0, XMax: 1, YMax: 1}, 1, 1, Box{XMin: 0, YMin: 0, XMax: 9, YMax: 7}, 1},
+		{"two crops", []Step{CropBox{X: 5, W: 5, H: 10}, CropBox{Y: 5, W: 5, H: 5}}, Box{XMin: 4, YMin: 4, XMax: 6, YMax: 6}, 10, 10, Box{XMin: 0, YMin: 0, XMax: 1, YMax: 1}, 0.25},
+		{"padded", []Step{CropBox{X: -3, Y: -4, W: 20, H: 20}}, Box{XMin: 0, YMin: 0, XMax: 10, YMax: 10}, 10, 10, Box{XMin: 3, YMin: 4, XMax: 13, YMax: 14}, 1},
+		{"at the border of the crop", []Step{CropBox{X: 5, W: 5, H: 10}}, Box{XMin: 1, YMin: 1, XMax: 5, YMax: 5}, 10, 10, Box{}, 0},
+		{"lost before it is turned", []Step{CropBox{X: 5, W: 5, H: 10}, Rotate{Angle: 45}}, Box{XMin: 1, YMin: 1, XMax: 5, YMax: 5}, 10, 10, Box{}, 0},
+		{"huge", []Step{turn, ResizeTo{Width: 50, Height: 50}}, Box{XMin: 0, YMin: 0, XMax: 1e6, YMax: 1e6}, 1e6, 1e6, Box{XMin: 0, YMin: 0, XMax: 50, YMax: 50}, 1},
+		{"not a number", []Step{HFlip{}, Rotate{Angle: 20}}, Box{XMin: nan, YMin: 1, XMax: 3, YMax: 4}, 10, 10, Box{}, 0},
+		{"infinite", []Step{HFlip{}}, Box{XMin: -inf, YMin: -inf, XMax: inf, YMax: inf}, 10, 10, Box{XMin: 0, YMin: 0, XMax: 10, YMax: 10}, 0},
 	} {
-		got, share := Draw{c.steps}.Box(c.b, c.w, c.h)
+		got, share := Draw{Steps: c.steps}.Box(c.b, c.w, c.h)
 		if got != c.want || share != c.share {
 			t.Errorf("%s: %v and a share of %v, want %v and %v", c.name, got, share, c.want, c.share)
 		}
 	}
-	if b, share := (ResizeSpec{Width: 10, Height: 10, Fit: Crop, NoAntialias: true}.Geometry(20, 10).Box(Box{0, 0, 10, 10})); b != (Box{0, 0, 5, 10}) || share != 0.5 {
+	if b, share := (ResizeSpec{Width: 10, Height: 10, Fit: Crop, NoAntialias: true}.Geometry(20, 10).Box(Box{XMin: 0, YMin: 0, XMax: 10, YMax: 10})); b != (Box{XMin: 0, YMin: 0, XMax: 5, YMax: 10}) || share != 0.5 {
 		t.Errorf("%v and a share of %v from a crop", b, share)
 	}
-	if b, share := (ResizeSpec{Width: 10, Height: 10, Fit: Crop, NoAntialias: true}.Geometry(20, 10).Box(Box{0, 0, 5, 10})); b != (Box{}) || share != 0 {
+	if b, share := (ResizeSpec{Width: 10, Height: 10, Fit: Crop, NoAntialias: true}.Geometry(20, 10).Box(Box{XMin: 0, YMin: 0, XMax: 5, YMax: 10})); b != (Box{}) || share != 0 {
 		t.Errorf("%v and a share of %v of a box that the crop cuts away", b, share)
 	}
-	if b, share := (ResizeSpec{Width: 7, Height: 9, NoAntialias: true}.Geometry(31, 17).Box(Box{0, 0, 31, 17})); b != (Box{0, 0, 7, 9}) || share != 1 {
+	if b, share := (ResizeSpec{Width: 7, Height: 9, NoAntialias: true}.Geometry(31, 17).Box(Box{XMin: 0, YMin: 0, XMax: 31, YMax: 17})); b != (Box{XMin: 0, YMin: 0, XMax: 7, YMax: 9}) || share != 1 {
 		t.Errorf("%v and a share of %v of all of the image", b, share)
 	}
 }
@@ -235,7 +233,7 @@ func TestBoxShare(t *testing.T) {
 // BenchmarkDrawBox moves ten boxes, and beside it the pixels.
 func BenchmarkDrawBox(b *testing.B) {
 	const w, h = 500, 375
-	src := noise(w, h, 3)
+	src := imagetest.Noise(w, h, 3)
 	for name, text := range map[string]string{
 		"crop": "random_resized_crop:224,scale=0.3-1|hflip:1|color_jitter:0.4,0.4,0.4,0.1",
 		"turn": "rotate:15|affine:10,0.1|perspective:p=1|random_resized_crop:224",
@@ -269,8 +267,8 @@ func TestBoxAllocatesNothing(t *testing.T) {
 	d := mustParse(t, "random_resized_crop:224|hflip:1|rotate:15|affine:10,0.1|perspective:p=1").Draw(1, "a", 1, 500, 375)
 	g := ResizeSpec{Width: 224, Height: 224, Fit: Pad, NoAntialias: true}.Geometry(500, 375)
 	if n := testing.AllocsPerRun(50, func() {
-		d.Box(Box{100, 100, 300, 200}, 500, 375)
-		g.Box(Box{100, 100, 300, 200})
+		d.Box(Box{XMin: 100, YMin: 100, XMax: 300, YMax: 200}, 500, 375)
+		g.Box(Box{XMin: 100, YMin: 100, XMax: 300, YMax: 200})
 	}); n > 0 {
 		t.Errorf("%v allocations", n)
 	}

@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tfrec/tfrec/internal/codec/recolor"
+	"github.com/tfrec/tfrec/internal/codec/steps"
 )
 
 // TestMaskSteps holds which steps move pixels: a new one must be on either side.
@@ -21,20 +24,20 @@ func TestMaskSteps(t *testing.T) {
 	}
 	var ops []string
 	for _, s := range slices.Concat(moves, others) {
-		ops = append(ops, s.op())
+		ops = append(ops, steps.Op(s))
 	}
 	slices.Sort(ops)
-	if diff := cmp.Diff(slices.Sorted(maps.Keys(stepReaders)), ops); diff != "" {
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(steps.StepReaders)), ops); diff != "" {
 		t.Errorf("steps (-all +here):\n%s", diff)
 	}
 	for _, s := range moves {
-		if _, moved := moveBox(s, Box{1, 1, 2, 2}, 9, 9); !moved {
-			t.Errorf("%s leaves boxes where they are", s.op())
+		if _, moved := steps.MoveBox(s, Box{XMin: 1, YMin: 1, XMax: 2, YMax: 2}, 9, 9); !moved {
+			t.Errorf("%s leaves boxes where they are", steps.Op(s))
 		}
 	}
 	for _, s := range others {
-		if _, moved := moveBox(s, Box{1, 1, 2, 2}, 9, 9); moved {
-			t.Errorf("%s moves boxes", s.op())
+		if _, moved := steps.MoveBox(s, Box{XMin: 1, YMin: 1, XMax: 2, YMax: 2}, 9, 9); moved {
+			t.Errorf("%s moves boxes", steps.Op(s))
 		}
 	}
 	want := []Step{
@@ -42,11 +45,11 @@ func TestMaskSteps(t *testing.T) {
 		HFlip{}, VFlip{}, Rotate{Angle: 3, Filter: Nearest, Fill: [3]uint8{9, 9, 9}}, Affine{Angle: 3, Scale: 1, Filter: Nearest, Fill: [3]uint8{9, 9, 9}},
 		Perspective{Corners: [4][2]int{{1, 2}, {30, 0}, {28, 25}, {3, 20}}, Filter: Nearest, Fill: [3]uint8{9, 9, 9}},
 	}
-	if diff := cmp.Diff(want, Draw{slices.Concat(moves, others)}.Mask(9).Steps); diff != "" {
+	if diff := cmp.Diff(want, Draw{Steps: slices.Concat(moves, others)}.Mask(9).Steps); diff != "" {
 		t.Error(diff)
 	}
-	if fill := [3]uint8{9, 9, 9}; shade(&fill, 1)[0] != 9 {
-		t.Errorf("9 is filled as %d", shade(&fill, 1)[0])
+	if fill := [3]uint8{9, 9, 9}; recolor.Shade(&fill, 1)[0] != 9 {
+		t.Errorf("9 is filled as %d", recolor.Shade(&fill, 1)[0])
 	}
 }
 

@@ -9,12 +9,14 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/tfrec/tfrec/internal/dev/imagetest"
 )
 
 func TestAppendPNG(t *testing.T) {
 	for _, im := range []*Image{
-		noise(1, 1, 3), noise(1, 1, 1), noise(1, 9, 3), noise(9, 1, 1), noise(33, 21, 3),
-		spaced(noise(33, 21, 3), 7), spaced(noise(20, 21, 1), 7), photograph(t, 64, 48),
+		imagetest.Noise(1, 1, 3), imagetest.Noise(1, 1, 1), imagetest.Noise(1, 9, 3), imagetest.Noise(9, 1, 1), imagetest.Noise(33, 21, 3),
+		imagetest.Spaced(imagetest.Noise(33, 21, 3), 7), imagetest.Spaced(imagetest.Noise(20, 21, 1), 7), photograph(t, 64, 48),
 	} {
 		prefix := []byte("before")
 		data, err := AppendPNG(prefix, im)
@@ -77,8 +79,8 @@ func TestPNGFilters(t *testing.T) {
 }
 
 func TestAppendRaw(t *testing.T) {
-	im := noise(5, 4, 3)
-	if got := AppendRaw([]byte{9}, spaced(im, 3)); !bytes.Equal(got, append([]byte{9}, im.Pix...)) {
+	im := imagetest.Noise(5, 4, 3)
+	if got := AppendRaw([]byte{9}, imagetest.Spaced(im, 3)); !bytes.Equal(got, append([]byte{9}, im.Pix...)) {
 		t.Errorf("got %v", got)
 	}
 }
@@ -99,8 +101,8 @@ func TestAppendFloat32(t *testing.T) {
 		t.Errorf("without mean and deviation: %v", got)
 	}
 	for _, channels := range []int{1, 3} {
-		im := noise(7, 5, channels)
-		got := AppendFloat32([]byte("ab"), spaced(im, 2), n)
+		im := imagetest.Noise(7, 5, channels)
+		got := AppendFloat32([]byte("ab"), imagetest.Spaced(im, 2), n)
 		if string(got[:2]) != "ab" || len(got) != 2+4*len(im.Pix) {
 			t.Fatalf("%d channels: %d bytes", channels, len(got))
 		}
@@ -133,7 +135,7 @@ func TestNormalizeValidate(t *testing.T) {
 }
 
 func TestGrayAndRGB(t *testing.T) {
-	rgb := spaced(noise(9, 6, 3), 4)
+	rgb := imagetest.Spaced(imagetest.Noise(9, 6, 3), 4)
 	copy(rgb.Pix, []uint8{255, 255, 255, 255, 0, 0, 0, 255, 0, 0, 0, 255})
 	var gray, back Image
 	if err := ToGray(&gray, rgb); err != nil {

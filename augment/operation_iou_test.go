@@ -69,7 +69,7 @@ func TestIoUCropKeeps(t *testing.T) {
 	p := mustParse(t, "iou_crop")
 	nan := math.NaN()
 	for name, boxes := range map[string][]Box{
-		"no box": nil, "a box outside": {{600, 0, 700, 9}}, "no area": {{5, 5, 5, 9}}, "not a number": {{nan, nan, nan, nan}},
+		"no box": nil, "a box outside": {{XMin: 600, YMin: 0, XMax: 700, YMax: 9}}, "no area": {{XMin: 5, YMin: 5, XMax: 5, YMax: 9}}, "not a number": {{XMin: nan, YMin: nan, XMax: nan, YMax: nan}},
 	} {
 		for i := range 50 {
 			if d := p.DrawBoxes(1, "a", i, 500, 375, boxes); len(d.Steps) != 0 {
@@ -82,16 +82,16 @@ func TestIoUCropKeeps(t *testing.T) {
 	}
 	// No crop of a third and more of the side has that overlap with a box of one pixel.
 	for i := range 20 {
-		if d := mustParse(t, "iou_crop:0.5").DrawBoxes(1, "a", i, 500, 375, []Box{{3, 3, 4, 4}}); len(d.Steps) != 0 {
+		if d := mustParse(t, "iou_crop:0.5").DrawBoxes(1, "a", i, 500, 375, []Box{{XMin: 3, YMin: 3, XMax: 4, YMax: 4}}); len(d.Steps) != 0 {
 			t.Errorf("a box of one pixel: %s", drawJSON(t, d))
 		}
 	}
 	// A box that an earlier step loses.
 	lost := mustParse(t, "center_crop:100|iou_crop:0")
-	if d := lost.DrawBoxes(1, "a", 1, 500, 375, []Box{{0, 0, 100, 100}}); len(d.Steps) != 1 {
+	if d := lost.DrawBoxes(1, "a", 1, 500, 375, []Box{{XMin: 0, YMin: 0, XMax: 100, YMax: 100}}); len(d.Steps) != 1 {
 		t.Errorf("a box lost before: %s", drawJSON(t, d))
 	}
-	if d := lost.DrawBoxes(1, "a", 1, 500, 375, []Box{{200, 150, 300, 250}}); len(d.Steps) != 2 {
+	if d := lost.DrawBoxes(1, "a", 1, 500, 375, []Box{{XMin: 200, YMin: 150, XMax: 300, YMax: 250}}); len(d.Steps) != 2 {
 		t.Errorf("a box that is still there: %s", drawJSON(t, d))
 	}
 }
@@ -101,7 +101,7 @@ func TestIoUCropKeeps(t *testing.T) {
 func TestDrawBoxesAreIgnored(t *testing.T) {
 	p := mustParse(t, "random_resized_crop:224|hflip|rotate:10|perspective|trivial_augment")
 	for i := range 20 {
-		a, b := p.Draw(1, "a", i, 500, 375), p.DrawBoxes(1, "a", i, 500, 375, []Box{{1, 2, 30, 40}})
+		a, b := p.Draw(1, "a", i, 500, 375), p.DrawBoxes(1, "a", i, 500, 375, []Box{{XMin: 1, YMin: 2, XMax: 30, YMax: 40}})
 		if drawJSON(t, a) != drawJSON(t, b) {
 			t.Fatalf("%s with a box, %s without", drawJSON(t, b), drawJSON(t, a))
 		}

@@ -5,6 +5,9 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/tfrec/tfrec/internal/codec/steps"
+	"github.com/tfrec/tfrec/internal/dev/imagetest"
 )
 
 // draws makes n draws of a policy for images of one size.
@@ -48,13 +51,13 @@ func TestDrawnStepsAreValid(t *testing.T) {
 			for _, d := range draws(t, spec, 60, size[0], size[1]) {
 				w, h := size[0], size[1]
 				for _, s := range d.Steps {
-					if err := s.validate(); err != nil {
+					if err := steps.Validate(s); err != nil {
 						t.Errorf("%s for %v drew %s: %v", spec, size, drawJSON(t, d), err)
 					}
 					if c, ok := s.(ResizedCrop); ok && (c.X < 0 || c.Y < 0 || c.X+c.W > w || c.Y+c.H > h) {
 						t.Errorf("%s for %dx%d drew the box %+v", spec, w, h, c)
 					}
-					w, h = s.size(w, h)
+					w, h = steps.Size(s, w, h)
 				}
 				if gotW, gotH := d.Size(size[0], size[1]); gotW != w || gotH != h {
 					t.Errorf("%s: size %dx%d, want %dx%d", spec, gotW, gotH, w, h)
@@ -90,8 +93,8 @@ func TestRandomResizedCropIsTorchvisions(t *testing.T) {
 		logRatio += math.Log(ratio)
 	}
 	// Boxes of those shares always fit but for a few wide and tall ones.
-	within(t, "mean share", area/n, 0.35, 0.006)
-	within(t, "mean logarithm of the ratio", logRatio/n, 0, 0.012)
+	imagetest.Within(t, "mean share", area/n, 0.35, 0.006)
+	imagetest.Within(t, "mean logarithm of the ratio", logRatio/n, 0, 0.012)
 }
 
 // TestRandomResizedCropFallsBack: where no box of the wanted shape can be had,
@@ -169,7 +172,7 @@ func TestProbabilities(t *testing.T) {
 		for _, d := range draws(t, spec, n, 50, 50) {
 			done += len(d.Steps)
 		}
-		within(t, spec, float64(done)/n, want, 4*math.Sqrt(want*(1-want)/n))
+		imagetest.Within(t, spec, float64(done)/n, want, 4*math.Sqrt(want*(1-want)/n))
 	}
 }
 
@@ -179,7 +182,7 @@ func TestSomeOf(t *testing.T) {
 	for _, d := range draws(t, "some_of:2(hflip:1|vflip:1|invert:1)", n, 50, 50) {
 		var ops []string
 		for _, s := range d.Steps {
-			ops = append(ops, s.op())
+			ops = append(ops, steps.Op(s))
 		}
 		counts[strings.Join(ops, " ")]++
 	}
@@ -187,14 +190,14 @@ func TestSomeOf(t *testing.T) {
 		t.Fatalf("subsets: %v", counts)
 	}
 	for _, pair := range []string{"hflip vflip", "hflip invert", "vflip invert"} {
-		within(t, pair, float64(counts[pair])/n, 1.0/3, 4*math.Sqrt(2.0/9/n))
+		imagetest.Within(t, pair, float64(counts[pair])/n, 1.0/3, 4*math.Sqrt(2.0/9/n))
 	}
 	sizes := map[int]int{}
 	for _, d := range draws(t, "some_of:0-2(hflip:1|vflip:1)", n, 50, 50) {
 		sizes[len(d.Steps)]++
 	}
 	for size := range 3 {
-		within(t, fmt.Sprint("draws of ", size), float64(sizes[size])/n, 1.0/3, 4*math.Sqrt(2.0/9/n))
+		imagetest.Within(t, fmt.Sprint("draws of ", size), float64(sizes[size])/n, 1.0/3, 4*math.Sqrt(2.0/9/n))
 	}
 }
 
@@ -205,7 +208,7 @@ func TestColorJitter(t *testing.T) {
 	for _, d := range draws(t, "color_jitter:0.4,0.3,0.2,0.1", n, 50, 50) {
 		var order string
 		for _, s := range d.Steps {
-			order += s.op()[:1]
+			order += steps.Op(s)[:1]
 			switch s := s.(type) {
 			case Hue:
 				hue += s.Factor
@@ -225,12 +228,12 @@ func TestColorJitter(t *testing.T) {
 		t.Errorf("%d orders of 24: %v", len(orders), orders)
 	}
 	for order, count := range orders {
-		within(t, order, float64(count)/n, 1.0/24, 5*math.Sqrt(1.0/24/n))
+		imagetest.Within(t, order, float64(count)/n, 1.0/24, 5*math.Sqrt(1.0/24/n))
 	}
-	within(t, "mean hue", hue/n, 0, 0.002)
-	within(t, "mean brightness", brightness/n, 1, 0.007)
+	imagetest.Within(t, "mean hue", hue/n, 0, 0.002)
+	imagetest.Within(t, "mean brightness", brightness/n, 1, 0.007)
 	for _, d := range draws(t, "color_jitter:contrast=0.5", 10, 50, 50) {
-		if len(d.Steps) != 1 || d.Steps[0].op() != "contrast" {
+		if len(d.Steps) != 1 || steps.Op(d.Steps[0]) != "contrast" {
 			t.Errorf("contrast alone drew %s", drawJSON(t, d))
 		}
 	}
@@ -251,7 +254,7 @@ func TestRandomErasing(t *testing.T) {
 		share += float64(e.W*e.H) / (w * h)
 	}
 	// Tall boxes of large areas don't fit, so that the mean is below 0.175.
-	within(t, "mean share", share/float64(len(all)), 0.16, 0.015)
+	imagetest.Within(t, "mean share", share/float64(len(all)), 0.16, 0.015)
 	if d := draws(t, "random_erasing:1", 1, 1, 1)[0]; len(d.Steps) != 0 {
 		t.Errorf("a box fits into an image of one pixel: %s", drawJSON(t, d))
 	}

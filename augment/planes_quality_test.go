@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/dev/imagetest"
 	"github.com/tfrec/tfrec/internal/dev/race"
 )
 
@@ -56,7 +57,7 @@ type quality struct {
 }
 
 func (q *quality) add(name string, a, b *Image) {
-	p := psnr(a, b)
+	p := imagetest.PSNR(a, b)
 	if q.n == 0 || p < q.least {
 		q.least, q.worst = p, name
 	}

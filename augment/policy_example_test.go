@@ -23,8 +23,7 @@ func ExamplePolicy() {
 		}
 		fmt.Printf("%s\n", ops)
 	}
-	// Output:
-	// random_resized_crop:224,0.3..1|hflip|one_of(posterize:4,1|solarize:128,1)
+	// Output: random_resized_crop:224,0.3..1|hflip|one_of(posterize:4,1|solarize:128,1)
 	// [{"op":"resized_crop","x":28,"y":3,"w":396,"h":369,"width":224,"height":224,"filter":"bilinear","antialias":true},{"op":"posterize","bits":4}]
 	// [{"op":"resized_crop","x":60,"y":7,"w":264,"h":347,"width":224,"height":224,"filter":"bilinear","antialias":true},{"op":"solarize","threshold":128}]
 	// [{"op":"resized_crop","x":80,"y":7,"w":409,"h":367,"width":224,"height":224,"filter":"bilinear","antialias":true},{"op":"hflip"},{"op":"solarize","threshold":128}]

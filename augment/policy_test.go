@@ -196,7 +196,7 @@ func TestDrawsAreKnown(t *testing.T) {
 		{everything, 1<<64 - 1, "ß#?", 3, known2},
 		{"pad:10/20,114|perspective:p=1|iou_crop:0.1/0.3/0.5|hflip", 4, "daisy/1.jpg", 5, known3},
 	} {
-		got := drawJSON(t, mustParse(t, c.spec).DrawBoxes(c.seed, c.key, c.copy, 500, 375, []Box{{20, 30, 200, 300}, {400.5, 10, 440, 50}}))
+		got := drawJSON(t, mustParse(t, c.spec).DrawBoxes(c.seed, c.key, c.copy, 500, 375, []Box{{XMin: 20, YMin: 30, XMax: 200, YMax: 300}, {XMin: 400.5, YMin: 10, XMax: 440, YMax: 50}}))
 		if want := strings.ReplaceAll(c.want, "\n", ""); got != want {
 			t.Errorf("%s:\n got %s\nwant %s", c.spec, got, want)
 		}

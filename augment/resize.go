@@ -1,53 +1,37 @@
 package augment
 
 import (
-	"errors"
-	"fmt"
-	"slices"
-	"sync"
-)
-
-// Limits on what images are resized to.
-const (
-	// MaxSide is the longest side of a resized image, in pixels.
-	MaxSide = 65535
-	// maxPixels is the maximum number of pixels of a resized image, equal to the default of
-	// [Codec].
-	maxPixels = 178956970
-	// MaxSourceSide is the longest side of an image that is decoded or resized, in pixels.
-	MaxSourceSide = 1 << 20
-	// maxScaled bounds the sides of the resized image that a window is
-	// cut from, which is never in memory.
-	maxScaled = 1<<31 - 1
+	"github.com/tfrec/tfrec/internal/codec/bitmap"
+	"github.com/tfrec/tfrec/internal/codec/fit"
+	"github.com/tfrec/tfrec/internal/codec/resample"
+	"github.com/tfrec/tfrec/internal/codec/workspace"
 )
 
 // Scratch is memory for work on images, to be reused from image to image. Its zero value is ready.
-// It is not safe for concurrent use.
-type Scratch struct {
-	// Codec is the codec of [JPEGArtefacts]; no other step needs one. Pixels depend on it.
-	Codec *Codec
+// It is not safe for concurrent use. Codec is the codec of [JPEGArtefacts]; no other step needs
+// one, and pixels depend on it. Trim frees the memory that is kept if it is more than 64 MiB.
+type Scratch = workspace.Scratch
 
-	rows   []uint8 // a band of rows resized horizontally
-	wide   []int16 // the same where bytes would clip what overshoots
-	at     []int32 // where in a row of the source each pixel is taken from
-	planes Planes  // resized, before they are converted
-	drawn  Image   // the result of a draw, before the resize
-	steps  stepScratch
-}
+// Filter selects the weights of the pixels around a position. The zero value is Bilinear.
+type Filter = resample.Filter
 
-// Trim frees the memory that is kept from image to image if it is more than 64 MiB. Call it after
-// an image that may have been large.
-func (s *Scratch) Trim() {
-	size := cap(s.rows) + 2*cap(s.wide) + 4*cap(s.at) + cap(s.drawn.Pix) + s.steps.size()
-	for _, im := range s.planes.images() {
-		size += cap(im.Pix)
-	}
-	if size > keptBytes {
-		*s = Scratch{Codec: s.Codec}
-	}
-}
+// The filters, in the words of tf.image.resize.
+const (
+	// Bilinear weighs by a triangle over one pixel to each side.
+	Bilinear = resample.Bilinear
+	// Nearest takes the one pixel whose area contains the position.
+	Nearest = resample.Nearest
+	// Area averages the rectangle of the source that a pixel covers, its edges by the share that is
+	// covered.
+	Area = resample.Area
+	// Bicubic is Keys' cubic over two pixels to each side, with a = -0.5.
+	Bicubic = resample.Bicubic
+	// Lanczos3 is the windowed sinc over three pixels to each side.
+	Lanczos3 = resample.Lanczos3
+)
 
-var scratches = sync.Pool{New: func() any { return new(Scratch) }}
+// ParseFilter returns the filter of a name: bilinear, nearest, area, bicubic or lanczos3.
+func ParseFilter(name string) (Filter, error) { return resample.ParseFilter(name) }
 
 // Resize sets dst to the image src resized to w by h pixels. dst gets src's channels and reuses its
 // memory; it must not share memory with src. Pixel centres are at halves, as in Pillow, TensorFlow
@@ -69,190 +53,59 @@ var scratches = sync.Pool{New: func() any { return new(Scratch) }}
 // The arithmetic is in integers, with the same weights on every architecture, so the bytes are the
 // same as well.
 func Resize(dst, src *Image, w, h int, f Filter, antialias bool) error {
-	s, free := ownScratch()
-	defer free()
-	if err := checkTarget(w, h); err != nil {
-		return err
-	}
-	if err := checkResize(dst, src, f); err != nil {
-		return err
-	}
-	dst.Reset(w, h, src.Channels)
-	s.resize(dst, src, scaling{width: w, height: h, filter: f, antialias: antialias})
-	return nil
+	return fit.Resize(dst, src, w, h, f, antialias)
 }
 
-// checkTarget returns an error for invalid sizes of the result.
-func checkTarget(w, h int) error {
-	switch {
-	case w < 1 || h < 1:
-		return fmt.Errorf("resize to %dx%d: each side must be at least 1 pixel", w, h)
-	case w > MaxSide || h > MaxSide:
-		return fmt.Errorf("resize to %dx%d: no side may be over %d pixels", w, h, MaxSide)
-	case int64(w)*int64(h) > maxPixels:
-		return fmt.Errorf("resize to %dx%d: over %d pixels in all", w, h, maxPixels)
-	}
-	return nil
-}
+// Fit selects how an image is fitted to a target of another shape. The zero value is Stretch.
+type Fit = fit.Fit
 
-// checkResize returns an error for invalid sources and unknown filters.
-func checkResize(dst, src *Image, f Filter) error {
-	if !f.valid() {
-		return fmt.Errorf("resize: unknown filter %v", f)
-	}
-	if dst == src {
-		return errors.New("resize: the result must not be the source itself")
-	}
-	if err := src.check(); err != nil {
-		return fmt.Errorf("resize: %w", err)
-	}
-	if src.Width > MaxSourceSide || src.Height > MaxSourceSide {
-		return fmt.Errorf("resize of %dx%d: no side of the source may be over %d pixels", src.Width, src.Height, MaxSourceSide)
-	}
-	return nil
-}
+// The ways to fit an image of any shape to a target of Width x Height.
+const (
+	// Stretch gives each side its target and loses the image's shape.
+	Stretch = fit.Stretch
+	// Crop covers the target and cuts the surplus equally from both sides.
+	Crop = fit.Crop
+	// Pad fits the image inside the target, in the middle, on PadColor.
+	Pad = fit.Pad
+	// Shorter covers the target and cuts nothing: with N x N, the shorter side becomes N.
+	Shorter = fit.Shorter
+	// Longer stays inside the target and pads nothing: with N x N, the longer side becomes N.
+	Longer = fit.Longer
+)
 
-// check returns an error if the fields of the image don't fit together.
-func (im *Image) check() error {
-	switch {
-	case im.Channels != 1 && im.Channels != 3:
-		return fmt.Errorf("image of %d channels: want 1 or 3", im.Channels)
-	case im.Width < 1 || im.Height < 1:
-		return fmt.Errorf("image of %dx%d pixels", im.Width, im.Height)
-	case im.Stride/im.Channels < im.Width:
-		return fmt.Errorf("image %d pixels wide with a stride of %d bytes", im.Width, im.Stride)
-	case len(im.Pix) < im.Width*im.Channels || (len(im.Pix)-im.Width*im.Channels)/im.Stride < im.Height-1:
-		return fmt.Errorf("image of %dx%d pixels with %d bytes", im.Width, im.Height, len(im.Pix))
-	}
-	return nil
-}
+// ParseFit returns the fit of a name: stretch, crop, pad, shorter or longer.
+func ParseFit(name string) (Fit, error) { return fit.ParseFit(name) }
 
-// scaling is the resize of a whole image to width by height, of which only
-// the window that begins at x, y and is as large as the result is computed.
-type scaling struct {
-	width, height int
-	x, y          int
-	filter        Filter
-	antialias     bool
-	whole         wholeImage
-}
+// ResizeSpec configures a resize. Either Width and Height, the target in pixels, or Square is set.
+// Fit selects how images of another shape are fitted. Square resizes the shorter side to this
+// length and cuts a square of it from the middle. NoUpscale never enlarges. Filter is the filter of
+// [Resize], and NoAntialias turns its antialias off. PadColor is the RGB colour of the padding.
+//
+// Apply resizes an image. Geometry describes the resize of images of one size, for Render, which
+// resizes an image decoded at a part of its size as well, and for RenderPlanes and RenderRGB, which
+// resize [Planes] if TakesPlanes. MinDecode returns the smallest size at which an image may be
+// decoded. Validate returns an error if fields are out of range or contradict each other.
+type ResizeSpec = fit.ResizeSpec
 
-// wholeImage is the size in pixels of the image that the source was decoded from at 1/denom. Its
-// zero value is the source itself.
-type wholeImage struct{ width, height, denom int }
+// ParseSize reads WxH, as in 224x224, into Width and Height of an otherwise zero spec, or N, as in
+// 224, into its Square.
+func ParseSize(text string) (ResizeSpec, error) { return fit.ParseSize(text) }
 
-// resize computes the pixels of dst, whose size is set.
-func (s *Scratch) resize(dst, src *Image, to scaling) {
-	across, down := to.axes(src.Width, src.Height, dst.Width, dst.Height, src.Channels)
-	s.resizeAlong(dst, src, across, down)
-}
+// Geometry describes a resize by [ResizeSpec] of images of one size, in pixels: the whole image is
+// resized to ScaledWidth x ScaledHeight, and a window of that is put on a canvas. CropX and CropY
+// are the position of the window in the resized image, WindowWidth and WindowHeight its size. Width
+// and Height are the size of the result, PadX and PadY the position of the window in it.
+// SourceWidth and SourceHeight are the image's. Box and Point return where the resize moves a [Box]
+// and a [Point].
+type Geometry = fit.Geometry
 
-// axes returns the keys of the weights for a source of the given size and a window of w by h
-// pixels.
-func (to scaling) axes(width, height, w, h, channels int) (across, down axisKey) {
-	across = axisKey{in: width, out: to.width, lo: to.x, hi: to.x + w, filter: to.filter, antialias: to.antialias, channels: channels}
-	down = axisKey{in: height, out: to.height, lo: to.y, hi: to.y + h, filter: to.filter, antialias: to.antialias}
-	if to.whole.denom > 1 {
-		across.reduced(to.whole.width, to.whole.denom)
-		down.reduced(to.whole.height, to.whole.denom)
-	}
-	return across, down
-}
+// Box is an axis-parallel box in an image, in pixels from its top left corner, with fractions. It
+// covers XMin <= x < XMax and YMin <= y < YMax, so a whole image of w x h pixels is {0, 0, w, h}.
+// Area returns its area, Clip the part of it within an image, and Orient its place in the upright
+// image.
+type Box = bitmap.Box
 
-// resizeAlong computes the pixels of dst, which has the size of the windows of the two axes.
-func (s *Scratch) resizeAlong(dst, src *Image, across, down axisKey) {
-	switch {
-	case across.identity() && down.identity():
-		for y := range dst.Height {
-			copy(dst.Row(y), src.Row(down.lo + y)[across.lo*src.Channels:])
-		}
-	case across.filter == Nearest:
-		s.nearest(dst, src, across, down)
-	case across.identity():
-		a := axes.get(down)
-		for y := range dst.Height {
-			first := int(a.first[y])
-			a.weighRows(dst.Row(y), src.Pix[first*src.Stride+across.lo*src.Channels:], src.Stride, y)
-		}
-	case down.identity():
-		axes.get(across).weighColumns(dst.Pix, dst.Stride, src, down.lo, dst.Height)
-	case across.wide():
-		s.wideBoth(dst, src, axes.get(across), axes.get(down))
-	case downFirst(across, down):
-		s.bothDownFirst(dst, src, axes.get(across), axes.get(down))
-	default:
-		s.both(dst, src, axes.get(across), axes.get(down))
-	}
-}
-
-// both resizes horizontally into a band of rows, and that vertically.
-func (s *Scratch) both(dst, src *Image, across, down *axis) {
-	length := dst.Width * dst.Channels
-	b := band[uint8]{rows: s.rows, length: length}
-	b.reserve(down)
-	s.rows = b.rows
-	for y := range dst.Height {
-		first := int(down.first[y])
-		if at, n := b.missing(first, int(down.count[y])); n > 0 {
-			across.weighColumns(b.room(n), length, src, at, n)
-		}
-		down.weighRows(dst.Row(y), b.from(first), length, y)
-	}
-}
-
-// downFirst reports whether the vertical pass comes first. It follows the rule of Pillow from
-// version 13 on: the height loses more than twice as many pixels as the width. The rule is for
-// speed, but the order of the passes affects the rounding.
-func downFirst(across, down axisKey) bool {
-	lost := down.in - down.out/down.placed().step
-	return lost > 0 && lost > 2*(across.in-across.out/across.placed().step)
-}
-
-// bothDownFirst resizes vertically a few rows at a time, and these horizontally.
-func (s *Scratch) bothDownFirst(dst, src *Image, across, down *axis) {
-	from, end := across.span(0, dst.Width)
-	from, end = from*src.Channels, end*src.Channels
-	rows := Image{Width: src.Width, Height: min(bandExtra, dst.Height), Channels: src.Channels, Stride: src.Width * src.Channels}
-	n := rows.Height * rows.Stride
-	s.rows = slices.Grow(s.rows[:0], n+readBeyond)[:n+readBeyond]
-	rows.Pix = s.rows
-	for y := 0; y < dst.Height; y += rows.Height {
-		n := min(rows.Height, dst.Height-y)
-		for i := range n {
-			first := int(down.first[y+i])
-			down.weighRows(rows.Row(i)[from:end], src.Pix[first*src.Stride+from:], src.Stride, y+i)
-		}
-		across.weighColumns(dst.Pix[y*dst.Stride:], dst.Stride, &rows, 0, n)
-	}
-}
-
-// nearest copies one pixel of the source for each of the result.
-func (s *Scratch) nearest(dst, src *Image, across, down axisKey) {
-	s.at = slices.Grow(s.at[:0], dst.Width)[:dst.Width]
-	at := s.at
-	for x := range at {
-		at[x] = int32(nearestSource(across.lo+x, across.in, across.out) * src.Channels)
-	}
-	last := -1
-	for y := range dst.Height {
-		from := nearestSource(down.lo+y, down.in, down.out)
-		row := dst.Row(y)
-		if from == last {
-			copy(row, dst.Row(y-1))
-			continue
-		}
-		last = from
-		in := src.Row(from)
-		if src.Channels == 1 {
-			for x, i := range at {
-				row[x] = in[i]
-			}
-			continue
-		}
-		for _, i := range at {
-			p := in[i : i+3]
-			row[0], row[1], row[2] = p[0], p[1], p[2]
-			row = row[3:]
-		}
-	}
-}
+// Point is a place in an image, in pixels from its top left corner: X and Y, with fractions, as the
+// sides of a [Box] are. An image of w x h pixels has the points from 0, 0 to w, h, both included.
+// Orient is that of Box.
+type Point = bitmap.Point

@@ -10,6 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/tfrec/tfrec/internal/codec/bitmap"
+	"github.com/tfrec/tfrec/internal/codec/steps"
 	"github.com/tfrec/tfrec/internal/dev/race"
 )
 
@@ -42,10 +45,10 @@ func TestMixturesOfImages(t *testing.T) {
 				partners[i] = Partner{Key: fmt.Sprint(i), Width: images[i].Width, Height: images[i].Height}
 			}
 			d := p.DrawMixed(7, key, 1, src.Width, src.Height, nil, partners)
-			at := d.mixtureAt()
+			at := steps.MixtureAt(d)
 			s := d.Steps[at].(Mixture)
 			var main Image
-			if err := (Draw{d.Steps[:at]}).Apply(&main, src, nil); err != nil {
+			if err := (Draw{Steps: d.Steps[:at]}).Apply(&main, src, nil); err != nil {
 				t.Fatal(err)
 			}
 			parts := []*Image{&main}
@@ -175,12 +178,12 @@ func TestBoxesOfMixtures(t *testing.T) {
 			partners := make([]Partner, len(parts)-1)
 			for i := range parts {
 				im := noisy(r, 40+r.IntN(40), 40+r.IntN(40), 1)
-				fill(im.Pix, []uint8{0})
+				bitmap.Fill(im.Pix, []uint8{0})
 				x, y := r.IntN(20), r.IntN(20)
 				w, h := 5+r.IntN(15), 5+r.IntN(15)
-				boxes[i] = Box{float64(x), float64(y), float64(x + w), float64(y + h)}
+				boxes[i] = Box{XMin: float64(x), YMin: float64(y), XMax: float64(x + w), YMax: float64(y + h)}
 				for row := y; row < y+h; row++ {
-					fill(im.Row(row)[x:x+w], []uint8{uint8(50 * (i + 1))})
+					bitmap.Fill(im.Row(row)[x:x+w], []uint8{uint8(50 * (i + 1))})
 				}
 				parts[i] = im
 				if i > 0 {
@@ -189,7 +192,7 @@ func TestBoxesOfMixtures(t *testing.T) {
 			}
 			d := p.DrawMixed(1, key, 1, parts[0].Width, parts[0].Height, nil, partners)
 			mask := d.Mask(0)
-			s := mask.Steps[mask.mixtureAt()].(Mixture)
+			s := mask.Steps[steps.MixtureAt(mask)].(Mixture)
 			for i := range s.Partners {
 				im := new(Image)
 				if err := s.Partners[i].Draw.Apply(im, parts[i+1], nil); err != nil {
@@ -203,11 +206,11 @@ func TestBoxesOfMixtures(t *testing.T) {
 			}
 			for i, im := range parts {
 				want, share := d.Of(i, parts[0].Width, parts[0].Height).Box(boxes[i], im.Width, im.Height)
-				found := Box{math.Inf(1), math.Inf(1), 0, 0}
+				found := Box{XMin: math.Inf(1), YMin: math.Inf(1), XMax: 0, YMax: 0}
 				for y := range got.Height {
 					for x, v := range got.Row(y) {
 						if v == uint8(50*(i+1)) {
-							found = Box{min(found.XMin, float64(x)), min(found.YMin, float64(y)), max(found.XMax, float64(x+1)), max(found.YMax, float64(y+1))}
+							found = Box{XMin: min(found.XMin, float64(x)), YMin: min(found.YMin, float64(y)), XMax: max(found.XMax, float64(x+1)), YMax: max(found.YMax, float64(y+1))}
 						}
 					}
 				}
@@ -231,17 +234,17 @@ func TestCoverHidesBoxes(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 3000 {
 		x, y, x2, y2 := r.IntN(8), r.IntN(8), r.IntN(8), r.IntN(8)
-		b := Box{float64(x), float64(y), float64(x + 1 + r.IntN(8)), float64(y + 1 + r.IntN(8))}
-		c := cover{X: x2, Y: y2, W: 1 + r.IntN(8), H: 1 + r.IntN(8)}
-		got, share := c.hide(b)
-		left, around := 0, Box{99, 99, 0, 0}
+		b := Box{XMin: float64(x), YMin: float64(y), XMax: float64(x + 1 + r.IntN(8)), YMax: float64(y + 1 + r.IntN(8))}
+		c := steps.Cover{X: x2, Y: y2, W: 1 + r.IntN(8), H: 1 + r.IntN(8)}
+		got, share := c.Hide(b)
+		left, around := 0, Box{XMin: 99, YMin: 99, XMax: 0, YMax: 0}
 		for py := b.YMin; py < b.YMax; py++ {
 			for px := b.XMin; px < b.XMax; px++ {
 				if int(px) >= c.X && int(px) < c.X+c.W && int(py) >= c.Y && int(py) < c.Y+c.H {
 					continue
 				}
 				left++
-				around = Box{min(around.XMin, px), min(around.YMin, py), max(around.XMax, px+1), max(around.YMax, py+1)}
+				around = Box{XMin: min(around.XMin, px), YMin: min(around.YMin, py), XMax: max(around.XMax, px+1), YMax: max(around.YMax, py+1)}
 			}
 		}
 		if left == 0 {

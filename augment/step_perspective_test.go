@@ -3,6 +3,11 @@ package augment
 import (
 	"math"
 	"testing"
+
+	"github.com/tfrec/tfrec/internal/codec/bitmap"
+	"github.com/tfrec/tfrec/internal/codec/steps"
+	"github.com/tfrec/tfrec/internal/codec/warp"
+	"github.com/tfrec/tfrec/internal/dev/imagetest"
 )
 
 // TestPerspectiveCorners maps the corners of the image to those of the step, and back.
@@ -14,15 +19,15 @@ func TestPerspectiveCorners(t *testing.T) {
 				continue // ten times no convex quadrilateral
 			}
 			s := d.Steps[0].(Perspective)
-			m, tilt := s.forward().inverse(w, h)
-			for i, corner := range (Box{0, 0, float64(w), float64(h)}).corners() {
+			m, tilt := warp.Forward(s.Corners).Inverse(w, h)
+			for i, corner := range bitmap.Corners((Box{XMin: 0, YMin: 0, XMax: float64(w), YMax: float64(h)})) {
 				to := s.Corners[i]
-				at := s.moveBox(Box{corner[0], corner[1], corner[0], corner[1]}, w, h)
+				at := steps.TiltBox(s, Box{XMin: corner[0], YMin: corner[1], XMax: corner[0], YMax: corner[1]}, w, h)
 				if math.Abs(at.XMin-float64(to[0])) > 1e-6 || math.Abs(at.YMin-float64(to[1])) > 1e-6 {
 					t.Fatalf("%v of %dx%d: %v goes to %v", s.Corners, w, h, corner, at)
 				}
-				x, y := m.at(float64(to[0]), float64(to[1]))
-				z := tilt.at(float64(to[0]), float64(to[1]))
+				x, y := m.At(float64(to[0]), float64(to[1]))
+				z := tilt.At(float64(to[0]), float64(to[1]))
 				if scale := 1e-6 * float64(w+h); math.Abs(x/z-corner[0]) > scale || math.Abs(y/z-corner[1]) > scale {
 					t.Fatalf("%v of %dx%d: %v comes from %v, %v", s.Corners, w, h, to, x/z, y/z)
 				}
@@ -61,7 +66,7 @@ func TestPerspectiveIsTorchvisions(t *testing.T) {
 		t.Errorf("corners move by %v, want %v", most, want)
 	}
 	same := draws(t, "perspective:0,p=1", 1, w, h)[0]
-	src, got := wave(w, h, 3), new(Image)
+	src, got := imagetest.Wave(w, h, 3), new(Image)
 	if err := same.Apply(got, src, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -11,8 +11,9 @@ import (
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/gpu/internal/cuda"
 	"github.com/tfrec/tfrec/gpu/internal/nvjpeg"
-	"github.com/tfrec/tfrec/internal/codec/offload"
+	"github.com/tfrec/tfrec/internal/codec/lower"
 	"github.com/tfrec/tfrec/internal/codec/raster"
+	"github.com/tfrec/tfrec/internal/codec/render"
 )
 
 // Errors of Open, for errors.Is.
@@ -277,7 +278,7 @@ func (b *Backend) lower(j *job, tasks []*augment.Task) {
 	for _, t := range tasks {
 		t.FellBack = false
 		if !b.asks(t) {
-			if t.Err = offload.Of(t).Decode(); t.Err != nil {
+			if t.Err = render.Decode(t); t.Err != nil {
 				j.failed++
 				continue
 			}
@@ -288,7 +289,7 @@ func (b *Backend) lower(j *job, tasks []*augment.Task) {
 		} else if j.programs = j.programs[:n+1]; j.programs[n] == nil {
 			j.programs[n] = new(raster.Program)
 		}
-		err := offload.Of(t).Lower(j.programs[n])
+		err := lower.Task(j.programs[n], t)
 		if err == nil {
 			t.Err = nil
 			watch(j.programs[n])
@@ -298,7 +299,7 @@ func (b *Backend) lower(j *job, tasks []*augment.Task) {
 		j.programs[n].Reset() // lets the image go
 		j.programs = j.programs[:n]
 		j.cpu = append(j.cpu, t)
-		var lacks *offload.NotLoweredError
+		var lacks *lower.NotLoweredError
 		if errors.As(err, &lacks) {
 			b.mu.Lock()
 			b.stats.Lacking[lacks.What]++

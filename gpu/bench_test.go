@@ -5,7 +5,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/gpu/internal/gputest"
-	"github.com/tfrec/tfrec/internal/codec/offload"
+	"github.com/tfrec/tfrec/internal/codec/lower"
 	"github.com/tfrec/tfrec/internal/codec/raster"
 )
 
@@ -106,7 +106,7 @@ func BenchmarkKernels(b *testing.B) {
 			var programs []*raster.Program
 			for _, t := range photographs(b, batchOf(64), c.policy) {
 				p := new(raster.Program)
-				if err := offload.Of(t).Lower(p); err != nil {
+				if err := lower.Task(p, t); err != nil {
 					b.Fatal(err)
 				}
 				programs = append(programs, p)

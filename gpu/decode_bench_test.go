@@ -7,7 +7,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/gpu"
-	"github.com/tfrec/tfrec/internal/codec/offload"
+	"github.com/tfrec/tfrec/internal/codec/render"
 )
 
 // BenchmarkDecode measures batches of 64 JPEGs of 500x375 pixels, 4:2:0, resized to 224x224: the
@@ -117,5 +117,5 @@ func decodeFirst(t *augment.Task, onGPU bool) error {
 	if onGPU {
 		return nil
 	}
-	return offload.Of(t).Decode()
+	return render.Decode(t)
 }

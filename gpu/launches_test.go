@@ -10,7 +10,7 @@ import (
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/gpu"
 	"github.com/tfrec/tfrec/gpu/internal/fakecuda"
-	"github.com/tfrec/tfrec/internal/codec/offload"
+	"github.com/tfrec/tfrec/internal/codec/render"
 	"github.com/tfrec/tfrec/internal/dev/backendtest"
 )
 
@@ -41,7 +41,7 @@ func TestLaunches(t *testing.T) {
 						t.Fatal(err)
 					}
 					if !decode {
-						if err := offload.Of(&task).Decode(); err != nil {
+						if err := render.Decode(&task); err != nil {
 							t.Fatal(err)
 						}
 					}

@@ -12,7 +12,7 @@ import (
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/gpu/internal/cuda"
 	"github.com/tfrec/tfrec/gpu/internal/gputest"
-	"github.com/tfrec/tfrec/internal/codec/offload"
+	"github.com/tfrec/tfrec/internal/codec/lower"
 	"github.com/tfrec/tfrec/internal/codec/raster"
 )
 
@@ -107,7 +107,7 @@ func BenchmarkPhases(b *testing.B) {
 					b.Fatal(err)
 				}
 				p := new(raster.Program)
-				if err := offload.Of(t).Lower(p); err != nil {
+				if err := lower.Task(p, t); err != nil {
 					b.Fatal(err)
 				}
 				programs = append(programs, p)

@@ -5,7 +5,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/gpu/internal/gputest"
-	"github.com/tfrec/tfrec/internal/codec/offload"
+	"github.com/tfrec/tfrec/internal/codec/lower"
 	"github.com/tfrec/tfrec/internal/codec/raster"
 )
 
@@ -34,7 +34,7 @@ func TestDirect(t *testing.T) {
 				task.Pixels.Pix = memory[i*row : (i+1)*row : (i+1)*row]
 			}
 			p := new(raster.Program)
-			if err := offload.Of(task).Lower(p); err != nil {
+			if err := lower.Task(p, task); err != nil {
 				t.Fatal(err)
 			}
 			programs = append(programs, p)

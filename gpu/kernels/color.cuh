@@ -1,5 +1,5 @@
-// What changes pixels in their places: augment/color_rows.go, step_hue.go,
-// step_histogram.go.
+// What changes pixels in their places: internal/codec/recolor/rows.go, hue.go,
+// histogram.go.
 
 // RUN is how many pixels a thread of sum and count takes: raster.Run.
 #define RUN 64

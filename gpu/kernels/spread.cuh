@@ -1,5 +1,5 @@
-// What looks at neighbours or adds noise: augment/step_sharpness.go, step_blur.go,
-// step_noise.go.
+// What looks at neighbours or adds noise: internal/codec/steps/sharpness.go, blur.go,
+// noise.go.
 
 extern "C" __global__ void tfrec_sharpen(const Op *ops, uint64_t count) {
 	int x, y;

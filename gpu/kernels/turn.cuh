@@ -1,4 +1,4 @@
-// Rotation and other affine maps: augment/step_transform.go, which is Pillow's
+// Rotation and other affine maps: internal/codec/warp/warp.go, which is Pillow's
 // Geometry.c. Products are rounded before they are added: the file is compiled
 // without contraction.
 

@@ -1,4 +1,4 @@
-// Package raster is the language in which package augment describes the work on an image to a
+// Package raster is the language in which package lower describes the work on an image to a
 // processor that knows nothing of policies and filters: a list of elementary operations on memory,
 // with everything that is not trivial (weights, tables, matrices) computed in advance. Executing a
 // [Program] exactly gives augment's bytes.

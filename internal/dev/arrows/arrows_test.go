@@ -88,6 +88,12 @@ var (
 	ofReader = []string{"reader/internal/pipeline", "reader/internal/fileset", "reader/internal/records", "reader/internal/stages", "reader/internal/flows", "reader/internal/images"}
 	// ofReshape are the packages below shard/reshape and shard/diff, each above those before it.
 	ofReshape = []string{"shard/internal/splice", "shard/internal/source", "shard/internal/assign", "shard/internal/transfer", "shard/internal/rearrange", "shard/internal/distribute"}
+	// ofPixels are the packages below augment and gpu, each above those before it.
+	ofPixels = []string{
+		"internal/codec/bitmap", "internal/codec/sniff", "internal/codec/recolor", "internal/codec/bmp", "internal/codec/tiff",
+		"internal/codec/imagefile", "internal/codec/resample", "internal/codec/workspace", "internal/codec/warp", "internal/codec/fit",
+		"internal/codec/steps", "internal/codec/render", "internal/codec/lower",
+	}
 	// verbs are the packages that work on sets.
 	verbs = []string{"shard/stats", "shard/verify", "shard/repair", "shard/reshape", "shard/diff", "shard/write"}
 )
@@ -95,12 +101,38 @@ var (
 // below returns the packages of conversions that one of them may import.
 func below(name string) []string { return ofConversions[:slices.Index(ofConversions, name)] }
 
+// pixelRoom returns the rule of one of ofPixels, with the rooms that its tests may import.
+func pixelRoom(name string, tests ...string) room {
+	ours := slices.Concat(ofPixels[:slices.Index(ofPixels, name)], []string{"internal", "internal/codec/inflate"})
+	return room{ours: ours, tests: append(tests, "internal/dev/imagetest"), theirs: pixels, judges: judges}
+}
+
 // rooms by the first element of their path, or the first two or three below internal
 // where a package there differs from the others.
 var rooms = map[string]room{
 	"tfrecord":         {ours: []string{"internal/codec/inflate"}, tests: []string{"internal"}, theirs: wire, judges: judges},
 	"tfrecord/message": {ours: []string{"internal"}, theirs: wire, tests: []string{"tfrecord"}, judges: judges},
-	"augment":          {ours: []string{"internal", "internal/dev/backendtest", "internal/codec/inflate"}, theirs: pixels, judges: judges},
+	// Names for what is in the rooms below, and policies, which only users of augment need. A room takes no
+	// policy, and below steps there are no steps.
+	"augment": {
+		ours:  slices.Concat(ofPixels[:len(ofPixels)-1], []string{"augment/internal/policy", "augment/internal/operation"}),
+		tests: []string{"internal", "internal/dev/backendtest", "internal/dev/imagetest"}, theirs: pixels, judges: judges,
+	},
+	"augment/internal/policy":    {ours: []string{"internal", "internal/codec/bitmap", "internal/codec/steps", "augment/internal/operation"}, theirs: pixels, judges: judges},
+	"augment/internal/operation": {ours: []string{"internal", "internal/codec/bitmap", "internal/codec/resample", "internal/codec/fit", "internal/codec/steps"}, tests: []string{"internal/dev/imagetest"}, theirs: pixels, judges: judges},
+	"internal/codec/lower":       pixelRoom("internal/codec/lower", "internal/dev/backendtest", "augment"),
+	"internal/codec/render":      pixelRoom("internal/codec/render"),
+	"internal/codec/steps":       pixelRoom("internal/codec/steps"),
+	"internal/codec/fit":         pixelRoom("internal/codec/fit"),
+	"internal/codec/warp":        pixelRoom("internal/codec/warp"),
+	"internal/codec/workspace":   pixelRoom("internal/codec/workspace"),
+	"internal/codec/resample":    pixelRoom("internal/codec/resample"),
+	"internal/codec/imagefile":   pixelRoom("internal/codec/imagefile"),
+	"internal/codec/tiff":        pixelRoom("internal/codec/tiff"),
+	"internal/codec/bmp":         pixelRoom("internal/codec/bmp"),
+	"internal/codec/recolor":     pixelRoom("internal/codec/recolor"),
+	"internal/codec/sniff":       pixelRoom("internal/codec/sniff"),
+	"internal/codec/bitmap":      pixelRoom("internal/codec/bitmap"),
 	// What a set says of itself.
 	"manifest": {ours: []string{"tfrecord", "tfrecord/message", "internal", "internal/annotation/labels"}, theirs: slices.Concat(wire, files, globs), judges: judges},
 	// A record as tensors.
@@ -257,7 +289,7 @@ var rooms = map[string]room{
 		tests:  []string{"internal/dev/settest"},
 		theirs: slices.Concat(wire, files, globs), judges: judges,
 	},
-	"gpu": {ours: []string{"augment", "internal", "internal/dev/backendtest"}, tests: []string{"columns", "reader", "tfrecord"}, theirs: slices.Concat(pixels, driver), judges: judges},
+	"gpu": {ours: []string{"augment", "internal", "internal/codec/render", "internal/codec/lower", "internal/dev/backendtest"}, tests: []string{"columns", "reader", "tfrecord"}, theirs: slices.Concat(pixels, driver), judges: judges},
 	// Main functions, which only call the command.
 	"cmd": {ours: []string{"internal/command"}, theirs: slices.Concat(wire, files, globs, pixels, estimates, tables, arrow, prompt, conditions, driver)},
 	"internal/command": {
@@ -333,7 +365,9 @@ var rooms = map[string]room{
 	},
 	"internal/codec/thumbnail": {ours: []string{"augment"}, theirs: pixels},
 	// What tests hold backends to: those of augment and of gpu.
-	"internal/dev/backendtest":   {ours: []string{"augment", "internal"}, theirs: pixels},
+	"internal/dev/backendtest": {ours: []string{"augment", "internal", "internal/codec/render"}, theirs: pixels},
+	// Images for tests of the rooms below augment.
+	"internal/dev/imagetest":     {ours: []string{"internal/codec/bitmap"}, theirs: pixels},
 	"internal/codec/orientation": {ours: []string{"augment", "internal"}, theirs: pixels, judges: judges},
 	"internal/annotation/masks":  {ours: []string{"augment", "internal", "internal/codec/orientation"}, theirs: pixels, judges: judges},
 	"internal/codec/decodeplan":  {ours: []string{"augment", "internal"}, theirs: pixels, judges: judges},
@@ -522,7 +556,9 @@ func TestFaultsAreFound(t *testing.T) {
 		{listed{ImportPath: module + "/shard", Imports: []string{module + "/shard/stats"}}, "shard may not import shard/stats"},
 		{listed{ImportPath: module + "/shard", Deps: []string{distinct}}, distinct + ": it may not come into shard"},
 		{listed{ImportPath: module + "/shard/stats", Imports: []string{module + "/shard", distinct}}, ""},
-		{listed{ImportPath: module + "/augment", Imports: []string{module + "/internal/codec/jpeg"}}, ""},
+		{listed{ImportPath: module + "/augment", Imports: []string{module + "/internal/codec/steps"}}, ""},
+		{listed{ImportPath: module + "/internal/codec/steps", Imports: []string{module + "/internal/codec/jpeg"}}, ""},
+		{listed{ImportPath: module + "/internal/codec/fit", Imports: []string{module + "/internal/codec/steps"}}, "internal/codec/fit may not import internal/codec/steps"},
 		{listed{ImportPath: module + "/augment", Imports: []string{module + "/tfrecord"}}, "augment may not import tfrecord"},
 		{listed{ImportPath: module + "/convert", Imports: []string{module + "/reader"}}, "convert may not import reader"},
 		{listed{ImportPath: module + "/convert", TestImports: []string{module + "/gpu"}}, "convert may not import gpu"},

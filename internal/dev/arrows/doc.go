@@ -4,10 +4,12 @@
 //	cmd ──► everything
 //	reader ──► shard, tfrecord, augment
 //	convert ──► shard, tfrecord, augment
-//	gpu ──► augment
+//	gpu ──► augment, render, lower
+//	augment ──► policy, operation ──► steps
+//	lower ──► render ──► steps ──► fit, warp, workspace ──► resample, imagefile ──► bitmap
 //	shard/stats ──► shard, tfrecord
 //	shard ──► tfrecord
-//	augment, tfrecord ──► nothing of ours but, for augment, internal
+//	tfrecord ──► nothing of ours
 //	tests ──► also internal/dev
 //
 // It also bounds the number of names that each public package exports.

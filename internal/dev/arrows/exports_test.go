@@ -19,11 +19,7 @@ const maxExports = 150
 
 // exportBounds are the packages with a bound of their own.
 var exportBounds = map[string]int{
-	// Mixtures: Mixture, Partner, Policy.Mixes, .Partners and .DrawMixed, Draw.Of. 16 bits a sample:
-	// Codec.AppendDeepPNG, ParseFloatRange, Info.TensorFlow. Keypoints: Point, Point.Orient, Draw.Point,
-	// Geometry.Point, Draw.Mirrors, Policy.Mirrors.
-	"augment": 165,
-	"shard":   79,
+	"shard": 79,
 	// Builder.AppendAround, which only the Builder can do: what precedes and follows a large value
 	// that is made in its frame.
 	"tfrecord": 151,

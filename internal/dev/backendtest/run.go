@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
-	"github.com/tfrec/tfrec/internal/codec/offload"
+	"github.com/tfrec/tfrec/internal/codec/render"
 )
 
 // Run executes n random tasks with a backend, in batches of different sizes and from several
@@ -119,7 +119,7 @@ func expect(t *augment.Task) (r result, err error) {
 	if t.JPEGInfo.Format == augment.JPEG {
 		own := *t
 		own.Image, own.Planes = nil, nil
-		if err := offload.Of(&own).Decode(); err != nil {
+		if err := render.Decode(&own); err != nil {
 			return r, err
 		}
 		t = &own

@@ -9,7 +9,7 @@
 //
 //	go test ./internal/command -run TestTorture -torture
 //	go test ./reader -run 'Random|Pairs|Huge' -torture -torture-seed 5000
-//	go test ./augment -run TestTIFF -sample-seed 1234
+//	go test ./internal/codec/imagefile -run TestTIFF -sample-seed 1234
 package torture
 
 import (

@@ -1,11 +1,11 @@
 #!/bin/sh
 # Prints the instructions per pixel that an emulated arm64 executes to decode, resize and encode
-# photographs, in the tests of package augment built without assembly, and in those built with it:
+# photographs, in the tests of package fit built without assembly, and in those built with it:
 #
 #	pixels.sh PLUGIN PLAIN-TESTS TESTS
 set -eu
 plugin=$1
-cd "$(dirname "$0")/../../../../augment"
+cd "$(dirname "$0")/../../../codec/fit"
 
 run() { # TESTS STEP TIMES
 	GOGC=off GOMAXPROCS=1 qemu-aarch64 -plugin "$plugin" "$1" -test.run '^$' -test.bench "Planes/go/$2\$" -test.benchtime "$3x" 2>&1
