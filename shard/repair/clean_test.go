@@ -12,6 +12,7 @@ import (
 	"github.com/tfrec/tfrec/internal/dev/settest"
 	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/set/setdir"
+	"github.com/tfrec/tfrec/internal/set/setdir/place"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 )
@@ -27,8 +28,8 @@ func TestCleanRemovesWhatWasStaged(t *testing.T) {
 		link  bool // to the old files
 		kinds []string
 	}{
-		{"staged", false, []string{setdir.LeftStaged}},
-		{"links to old files", true, []string{setdir.LeftStaged, setdir.LeftReplaced}},
+		{"staged", false, []string{place.LeftStaged}},
+		{"links to old files", true, []string{place.LeftStaged, place.LeftReplaced}},
 	} {
 		dir := settest.CopyOf(t, set)
 		if test.link {
@@ -53,7 +54,7 @@ func TestCleanRemovesWhatWasStaged(t *testing.T) {
 			st, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(l.Name)))
 			settest.Check(t, err)
 			want := st.Size()
-			if l.Kind == setdir.LeftReplaced {
+			if l.Kind == place.LeftReplaced {
 				want = 0 // the set still has the file
 			}
 			if l.Bytes != want {

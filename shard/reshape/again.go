@@ -12,6 +12,7 @@ import (
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/set/digest"
 	"github.com/tfrec/tfrec/internal/set/setdir"
+	"github.com/tfrec/tfrec/internal/set/setdir/place"
 	"github.com/tfrec/tfrec/internal/set/shares"
 	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/manifest"
@@ -267,8 +268,8 @@ func (s *finishedSet) changed(set *setdir.Dir) string {
 }
 
 // stamp returns the stamp of a shard of the given number and size as it was written.
-func (s *finishedSet) stamp(number int, bytes int64) setdir.Stamp {
-	is := setdir.Stamp{Bytes: bytes}
+func (s *finishedSet) stamp(number int, bytes int64) place.Stamp {
+	is := place.Stamp{Bytes: bytes}
 	if number < len(s.Times) {
 		is.ModTime = s.Times[number]
 	}

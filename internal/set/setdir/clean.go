@@ -1,39 +1,22 @@
 package setdir
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
-	"time"
+	"slices"
+	"strings"
 
+	"github.com/tfrec/tfrec/internal/set/setdir/place"
 	"github.com/tfrec/tfrec/internal/store/storage"
-)
-
-// Leftover is a file or upload of a killed run that no other run uses.
-type Leftover struct {
-	// Kind is LeftTemporary, LeftStaged, LeftReplaced, LeftUpload or LeftClaim.
-	Kind string `json:"kind"`
-	// Name relative to the directory; for an upload, the name of the object it was for.
-	Name string `json:"name"`
-	// Bytes is the space it takes; 0 for uploads, whose size stores do not report, and for links to
-	// files that are still in the set.
-	Bytes int64 `json:"bytes,omitempty"`
-	// Begun is the modification time; for an upload, when it was started.
-	Begun time.Time `json:"begun"`
-}
-
-// The kinds of leftovers.
-const (
-	LeftTemporary = "temporary" // a file that was not renamed to its final name
-	LeftStaged    = "staged"    // a file of an incomplete update
-	LeftReplaced  = "replaced"  // a link to a file that an update replaced, or was going to replace
-	LeftUpload    = "upload"    // parts of an object that was not completed
-	LeftClaim     = "claim"     // of a dead process in a store; claims on the directory itself are removed when it is opened
+	"github.com/tfrec/tfrec/manifest"
 )
 
 // Leftovers returns the files that Sweep and ClearStage would remove, except unimportant ones.
-func (d *Dir) Leftovers() ([]Leftover, error) {
-	left, err := d.at.leftovers(d.ours())
+func (d *Dir) Leftovers() ([]place.Leftover, error) {
+	left, err := d.at.Leftovers(d.ours())
 	if err != nil {
 		return nil, err
 	}
@@ -44,12 +27,12 @@ func (d *Dir) Leftovers() ([]Leftover, error) {
 // stagedLeft returns the staged files of incomplete updates, and links to the files that they were
 // going to replace. No journal refers to them any more: opening the directory has completed any
 // journal, or failed.
-func (d *Dir) stagedLeft() ([]Leftover, error) {
+func (d *Dir) stagedLeft() ([]place.Leftover, error) {
 	if d.Remote() {
 		return nil, nil // nothing is staged there
 	}
-	var left []Leftover
-	for _, from := range []struct{ dir, kind string }{{StageDir, LeftStaged}, {OldDir, LeftReplaced}} {
+	var left []place.Leftover
+	for _, from := range []struct{ dir, kind string }{{StageDir, place.LeftStaged}, {OldDir, place.LeftReplaced}} {
 		root := d.Join(from.dir)
 		err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 			if storage.Missing(err) || err == nil && e.IsDir() {
@@ -66,8 +49,8 @@ func (d *Dir) stagedLeft() ([]Leftover, error) {
 			if err != nil {
 				return err
 			}
-			l := Leftover{Kind: from.kind, Name: from.dir + "/" + filepath.ToSlash(name), Bytes: st.Size(), Begun: st.ModTime()}
-			if from.kind == LeftReplaced {
+			l := place.Leftover{Kind: from.kind, Name: from.dir + "/" + filepath.ToSlash(name), Bytes: st.Size(), Begun: st.ModTime()}
+			if from.kind == place.LeftReplaced {
 				if of, err := os.Lstat(filepath.Join(d.Path(), name)); err == nil && os.SameFile(of, st) {
 					l.Bytes = 0
 				}
@@ -80,4 +63,47 @@ func (d *Dir) stagedLeft() ([]Leftover, error) {
 		}
 	}
 	return left, nil
+}
+
+// Sweep removes the partial files of killed runs, and locks that only joined processes use.
+func (d *Dir) Sweep() error {
+	if err := d.at.Sweep(d.ours()); err != nil {
+		return fmt.Errorf("sweep temporary files: %w", err)
+	}
+	return nil
+}
+
+// ours returns a function that reports whether a name in this directory is tfrec's: listed in the
+// manifest or in the state of a run, part of the state itself, or any name if an export is writing
+// the directory.
+func (d *Dir) ours() func(name string) (bool, error) {
+	var named map[string]bool
+	var exporting bool
+	return func(name string) (bool, error) {
+		if exporting || strings.HasPrefix(name, place.StateDir+"/") {
+			return true, nil
+		}
+		if named == nil { // computed lazily: few calls need it
+			var err error
+			if exporting, err = d.Exists(ExportFile); exporting || err != nil {
+				return exporting, err
+			}
+			files := []string{manifest.File}
+			r, err := d.Run()
+			if err != nil {
+				return false, err
+			}
+			if r != nil {
+				files = slices.Concat(files, r.Files, r.Stale)
+			}
+			if m, err := d.Manifest(); err == nil && m != nil {
+				files = append(files, m.Files()...)
+			}
+			named = make(map[string]bool, len(files))
+			for _, file := range files {
+				named[path.Clean(file)] = true
+			}
+		}
+		return named[name], nil
+	}
 }

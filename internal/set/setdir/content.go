@@ -5,6 +5,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/set/compare"
 	"github.com/tfrec/tfrec/internal/set/recordscan"
+	"github.com/tfrec/tfrec/internal/set/setdir/place"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -39,7 +40,7 @@ func (d *Dir) HasContent(info manifest.Shard) bool {
 
 // Unchanged reports whether a shard with the stamp is has the content that info describes: without
 // reading it if is equals the recorded stamp, unless always is set. A copy of the set has other times.
-func (d *Dir) Unchanged(info manifest.Shard, is, recorded Stamp, always bool) bool {
+func (d *Dir) Unchanged(info manifest.Shard, is, recorded place.Stamp, always bool) bool {
 	return is.Bytes == info.Bytes && (is == recorded && !always || d.HasContent(info))
 }
 

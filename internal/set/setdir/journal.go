@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/inject"
+	"github.com/tfrec/tfrec/internal/set/setdir/place"
 	"github.com/tfrec/tfrec/internal/store/atomicfile"
 	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/manifest"
@@ -26,9 +27,9 @@ import (
 // others can read the old set through links to its files.
 
 const (
-	StageDir    = StateDir + "/stage"
-	OldDir      = StateDir + "/old"
-	JournalFile = StateDir + "/journal.json"
+	StageDir    = place.StateDir + "/stage"
+	OldDir      = place.StateDir + "/old"
+	JournalFile = place.StateDir + "/journal.json"
 
 	JournalFormat  = "tfrec.journal"
 	JournalVersion = 1
@@ -132,7 +133,7 @@ func (d *Dir) Begin(j *Journal) error {
 			}
 			for _, name := range j.Remove {
 				if _, err := root.Lstat(filepath.FromSlash(name)); err != nil && !storage.Missing(err) {
-					return fmt.Errorf("%w; if %s names it by mistake, remove that directory", err, d.Join(StateDir))
+					return fmt.Errorf("%w; if %s names it by mistake, remove that directory", err, d.Join(place.StateDir))
 				}
 			}
 			if LinkOld(root, j) != nil {
@@ -220,7 +221,7 @@ func (d *Dir) Move(m Move) error {
 		return err
 	}
 	if dir := path.Dir(m.To); dir != "." {
-		if err := d.at.mkdir(dir); err != nil {
+		if err := d.at.Mkdir(dir); err != nil {
 			return err
 		}
 	}
@@ -236,7 +237,7 @@ func (d *Dir) Move(m Move) error {
 		if err != nil || is {
 			return err // already renamed
 		}
-		return fmt.Errorf("%s, which was to become %s, is missing: the set is a mixture of two versions; remove %s and make the set again, or restore both from a copy", d.Join(m.From), d.Join(m.To), d.Join(StateDir))
+		return fmt.Errorf("%s, which was to become %s, is missing: the set is a mixture of two versions; remove %s and make the set again, or restore both from a copy", d.Join(m.From), d.Join(m.To), d.Join(place.StateDir))
 	})
 }
 
@@ -296,5 +297,5 @@ func (d *Dir) DiscardStage() error {
 
 // isState reports whether a name in the directory of a set is part of its state.
 func isState(name string) bool {
-	return name == StateDir || strings.HasPrefix(name, StateDir+"/")
+	return name == place.StateDir || strings.HasPrefix(name, place.StateDir+"/")
 }

@@ -35,7 +35,7 @@ func (d *Dir) putFrom(name string, r io.Reader, check func() error) error {
 	if err := inject.Fault(d.ctx, "put", d.Join(name)); err != nil {
 		return err
 	}
-	draft, err := d.at.create(name, nil)
+	draft, err := d.at.Create(name, nil)
 	if err != nil {
 		return err
 	}
@@ -43,10 +43,10 @@ func (d *Dir) putFrom(name string, r io.Reader, check func() error) error {
 		err = check()
 	}
 	if err == nil {
-		err = draft.commit(false)
+		err = draft.Commit(false)
 	}
 	if err != nil {
-		draft.discard()
+		draft.Discard()
 	}
 	return err
 }

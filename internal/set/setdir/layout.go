@@ -1,11 +1,10 @@
 package setdir
 
-// StateDir is the directory of the state of runs, in the directory of a set.
-const StateDir = ".tfrec"
+import "github.com/tfrec/tfrec/internal/set/setdir/place"
 
 // ExportFile marks a directory in a store that an export is writing, or was until it was stopped:
 // its files are the export's.
-const ExportFile = StateDir + "/export.json"
+const ExportFile = place.StateDir + "/export.json"
 
 // RenamesFile has the renames of an adopt in progress, so that the next run can finish them.
 const RenamesFile = "renames.json"

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/internal/optname"
+	"github.com/tfrec/tfrec/internal/set/setdir/place"
 	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/manifest"
 )
@@ -86,7 +87,7 @@ func OpenOut(ctx context.Context, out, verb, plan string, o Options) (*Dir, erro
 		dir.Close()
 		return nil, err
 	}
-	err = dir.Remove(StateDir + "/" + FinishedFile) // from a set that was removed
+	err = dir.Remove(place.StateDir + "/" + FinishedFile) // from a set that was removed
 	if err == nil {
 		err = dir.Sweep()
 	}
@@ -106,11 +107,11 @@ func MustBeNew(ctx context.Context, out storage.Location, verb string) error {
 		if err != nil {
 			return err
 		}
-		if name == StateDir && out.Remote() {
+		if name == place.StateDir && out.Remote() {
 			continue // a failed run leaves it, and nothing else: see undo
 		}
 		if ours == nil {
-			ours = map[string]bool{StateDir: true}
+			ours = map[string]bool{place.StateDir: true}
 			run, err := dir.Run()
 			if err != nil {
 				return err
@@ -209,7 +210,7 @@ func Discard(dir *Dir, files []string) error {
 			subs[strings.TrimSuffix(sub, string(filepath.Separator)+manifest.IndexDir)] = true
 		}
 	}
-	if err := dir.Remove(append(files, StateDir+"/"+FinishedFile)...); err != nil {
+	if err := dir.Remove(append(files, place.StateDir+"/"+FinishedFile)...); err != nil {
 		return err
 	}
 	for sub := range subs {
@@ -240,7 +241,7 @@ func ForgetSub(dir *Dir) error {
 	if dir.Remote() {
 		return nil // they are elsewhere
 	}
-	return os.RemoveAll(dir.Join(StateDir))
+	return os.RemoveAll(dir.Join(place.StateDir))
 }
 
 // Forget removes the state of a run, so that after the run the directory has only the set.
@@ -266,7 +267,7 @@ func Forget(dir *Dir) error {
 
 // ReshardFailureFile has the last error of a part or a shard, for the process that planned the run:
 // a runner returns text at best.
-const ReshardFailureFile = StateDir + "/reshard-failure.json"
+const ReshardFailureFile = place.StateDir + "/reshard-failure.json"
 
 // ReshardPlanFile has the plan while its shards are written.
-const ReshardPlanFile = StateDir + "/reshard.json"
+const ReshardPlanFile = place.StateDir + "/reshard.json"

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/set/setdir/place"
 	"github.com/tfrec/tfrec/manifest"
 )
 
@@ -63,7 +64,7 @@ func (d *Dir) replacing(old []string) (*Journal, error) {
 	for _, name := range files {
 		move(name)
 	}
-	const state = StateDir + "/" + FinishedFile
+	const state = place.StateDir + "/" + FinishedFile
 	switch staged, err := d.Stage().Exists(state); {
 	case err != nil:
 		return nil, err
@@ -96,7 +97,7 @@ func (d *Dir) staged() (files, manifests []string, err error) {
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && entry.Name() == StateDir:
+		case entry.IsDir() && entry.Name() == place.StateDir:
 			return filepath.SkipDir
 		case entry.IsDir():
 			return nil

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/tfrec/tfrec/internal/set/setdir/place"
 	"github.com/tfrec/tfrec/internal/store/regular"
 	"github.com/tfrec/tfrec/internal/store/storage"
 )
@@ -18,10 +19,10 @@ const (
 	runFormat    = "tfrec.run"
 	StateVersion = 1
 	// RunFile is the file that PutRun writes.
-	RunFile = StateDir + "/run.json"
+	RunFile = place.StateDir + "/run.json"
 	// ArrayPlanFile has the plan of an array job until the job is finalized.
-	ArrayPlanFile = StateDir + "/plan.json"
-	ShardsDir     = StateDir + "/shards"
+	ArrayPlanFile = place.StateDir + "/plan.json"
+	ShardsDir     = place.StateDir + "/shards"
 )
 
 // Run describes the files and options of a run. It is written before the first shard.
@@ -95,11 +96,13 @@ func (d *Dir) readState(ctx context.Context, name string) ([]byte, error) {
 }
 
 // PutState writes a state file for the caller under .tfrec.
-func (d *Dir) PutState(name string, v any) error { return d.PutStateFile(StateDir+"/"+name, v) }
+func (d *Dir) PutState(name string, v any) error { return d.PutStateFile(place.StateDir+"/"+name, v) }
 
 // State reads a state file of the caller into v. It reports false if there is none or it is
 // damaged. It returns an error if the file could not be read.
-func (d *Dir) State(name string, v any) (bool, error) { return d.ReadStateFile(StateDir+"/"+name, v) }
+func (d *Dir) State(name string, v any) (bool, error) {
+	return d.ReadStateFile(place.StateDir+"/"+name, v)
+}
 
 func (d *Dir) PutStateFile(name string, v any) error {
 	data, err := json.Marshal(v)

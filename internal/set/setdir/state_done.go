@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/tfrec/tfrec/internal/par"
+	"github.com/tfrec/tfrec/internal/set/setdir/place"
 	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/manifest"
 )
@@ -82,7 +83,7 @@ func EncodeLedger(bad []BadSample) ([]byte, error) {
 // shard again.
 func (d *Dir) Done(file string, content bool) *Done {
 	var inputs recordedInputs
-	done, _ := d.done(file, content, d.at.stamp, func(_ *Done, recorded recordedInputs) { inputs = recorded })
+	done, _ := d.done(file, content, d.at.Stamp, func(_ *Done, recorded recordedInputs) { inputs = recorded })
 	if done != nil {
 		inputs.each(func(in *RecordedInput) { done.Inputs = append(done.Inputs, in.Input()) })
 	}
@@ -138,16 +139,16 @@ func (d *Dir) AllDone(ctx context.Context, files []string, content bool, recall 
 
 // looker returns a function that returns the stamps of shards and their indexes. In a store it lists
 // them all at once.
-func (d *Dir) looker(shards []string) (func(name string) (Stamp, error), error) {
+func (d *Dir) looker(shards []string) (func(name string) (place.Stamp, error), error) {
 	if !d.Remote() {
-		return d.at.stamp, nil
+		return d.at.Stamp, nil
 	}
 	names := make([]string, 0, 2*len(shards))
 	for _, file := range shards {
 		names = append(names, file, manifest.IndexName(file))
 	}
-	stamps, err := d.at.stamps(names)
-	return func(name string) (Stamp, error) {
+	stamps, err := d.at.Stamps(names)
+	return func(name string) (place.Stamp, error) {
 		s, ok := stamps[name]
 		if !ok {
 			return s, fs.ErrNotExist
@@ -161,7 +162,7 @@ func (d *Dir) looker(shards []string) (func(name string) (Stamp, error), error) 
 func (d *Dir) forEach(ctx context.Context, n int, f func(i int) error) error {
 	work, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	par.ForEach(work, n, d.at.atOnce(), func(next func() (int, bool)) {
+	par.ForEach(work, n, d.at.AtOnce(), func(next func() (int, bool)) {
 		for i, ok := next(); ok; i, ok = next() {
 			if err := f(i); err != nil {
 				stop(err)
@@ -176,7 +177,7 @@ func (d *Dir) forEach(ctx context.Context, n int, f func(i int) error) error {
 
 // done is Done with stamps of files from look. It calls found with a usable state and the inputs
 // recorded there, whether or not the shard has changed.
-func (d *Dir) done(file string, content bool, look func(name string) (Stamp, error), found func(*Done, recordedInputs)) (*Done, error) {
+func (d *Dir) done(file string, content bool, look func(name string) (place.Stamp, error), found func(*Done, recordedInputs)) (*Done, error) {
 	done, inputs, err := d.readDone(StateOf(file))
 	if done == nil || done.File != file {
 		return nil, err
@@ -186,14 +187,14 @@ func (d *Dir) done(file string, content bool, look func(name string) (Stamp, err
 	if err != nil && !storage.Missing(err) {
 		return nil, err
 	}
-	if err != nil || !d.Unchanged(done.Shard, is, Stamp{done.Bytes, done.ModTime, done.Version}, content) {
+	if err != nil || !d.Unchanged(done.Shard, is, place.Stamp{done.Bytes, done.ModTime, done.Version}, content) {
 		return nil, nil
 	}
 	index, err := look(manifest.IndexName(file))
 	if err != nil && !storage.Missing(err) {
 		return nil, err
 	}
-	recorded := Stamp{done.IndexBytes, done.IndexModTime, done.IndexVersion}
+	recorded := place.Stamp{done.IndexBytes, done.IndexModTime, done.IndexVersion}
 	if index != recorded && (index.Bytes != recorded.Bytes || index.Bytes == 0 || !d.HasIndex(file)) {
 		return nil, nil
 	}
@@ -213,7 +214,7 @@ func (d *Dir) Remembered(source string, yield func(in *RecordedInput)) {
 }
 
 func (d *Dir) remembered(source string, yield func(in *RecordedInput)) {
-	names, _ := d.at.list(ShardsDir)
+	names, _ := d.at.List(ShardsDir)
 	var yielding sync.Mutex
 	_ = d.forEach(d.ctx, len(names), func(i int) error {
 		// Unreadable state only means more work.
@@ -242,12 +243,12 @@ func (d *Dir) readDone(name string) (*Done, recordedInputs, error) {
 // PutDone records a finished shard. It fills in the times and versions. If the state would be too
 // large to be read again, nothing is recorded.
 func (d *Dir) PutDone(done *Done) error {
-	is, err := d.at.stamp(done.File)
+	is, err := d.at.Stamp(done.File)
 	if err != nil {
 		return err
 	}
 	done.ModTime, done.Version = is.ModTime, is.Version
-	index, err := d.at.stamp(manifest.IndexName(done.File))
+	index, err := d.at.Stamp(manifest.IndexName(done.File))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -255,12 +256,12 @@ func (d *Dir) PutDone(done *Done) error {
 	if err := d.PutStateFile(StateOf(done.File), done); !errors.Is(err, ErrState) {
 		return err
 	}
-	return d.at.remove(StateOf(done.File)) // the state of the previous shard
+	return d.at.Remove(StateOf(done.File)) // the state of the previous shard
 }
 
 // Forget removes the state of all shards except those in keep.
 func (d *Dir) Forget(keep []string) error {
-	names, err := d.at.list(ShardsDir)
+	names, err := d.at.List(ShardsDir)
 	if err != nil {
 		return err
 	}
@@ -274,5 +275,5 @@ func (d *Dir) Forget(keep []string) error {
 			gone = append(gone, ShardsDir+"/"+name)
 		}
 	}
-	return d.at.remove(gone...)
+	return d.at.Remove(gone...)
 }

@@ -12,5 +12,5 @@ func (d *Dir) TempFile(prefix string) (*os.File, error) {
 	if err := inject.Fault(d.ctx, "create", d.Join(prefix)); err != nil {
 		return nil, err
 	}
-	return d.at.temp(prefix)
+	return d.at.Temp(prefix)
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/set/compare"
 	"github.com/tfrec/tfrec/internal/set/setdir"
+	"github.com/tfrec/tfrec/internal/set/setdir/place"
 	"github.com/tfrec/tfrec/internal/store/claim"
 	"github.com/tfrec/tfrec/internal/store/output"
 	"github.com/tfrec/tfrec/internal/store/storage"
@@ -125,7 +126,7 @@ func listTree(ctx context.Context, at storage.Location) (files map[string]storag
 	return files, unfinished, nil
 }
 
-func isState(name string) bool { return strings.HasPrefix(name, setdir.StateDir+"/") }
+func isState(name string) bool { return strings.HasPrefix(name, place.StateDir+"/") }
 
 // storeTree is a tree below a name in a store.
 type storeTree struct {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/set/setdir"
+	"github.com/tfrec/tfrec/internal/set/setdir/place"
 	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/internal/store/storage/storagetest"
 )
@@ -29,7 +30,7 @@ func emptyStore(t *testing.T) *storagetest.Store {
 func stored(s *storagetest.Store, out string) map[string]string {
 	files := map[string]string{}
 	for _, name := range s.Names() {
-		if !strings.Contains(name, "/"+setdir.StateDir+"/") {
+		if !strings.Contains(name, "/"+place.StateDir+"/") {
 			files[strings.TrimPrefix(name, out)] = string(s.Get(name))
 		}
 	}
@@ -90,7 +91,7 @@ func TestExportToStores(t *testing.T) {
 				t.Errorf("%s: request %d fails, and the export says %v", format, last, err)
 			}
 			for _, name := range s.Names() {
-				if strings.Contains(name, setdir.ClaimsDir) { // of the dead: it expires, which others test
+				if strings.Contains(name, place.ClaimsDir) { // of the dead: it expires, which others test
 					s.Remove(t.Context(), name)
 				}
 			}
@@ -174,12 +175,12 @@ func TestInterruptedExportToAStore(t *testing.T) {
 		defer interrupt()
 		var commits atomic.Int32
 		s.Fault = func(kind, name string) error {
-			if kind != "commit" || strings.Contains(name, setdir.StateDir) || commits.Add(1) != 2 {
+			if kind != "commit" || strings.Contains(name, place.StateDir) || commits.Add(1) != 2 {
 				return nil
 			}
 			if suspended {
 				for _, name := range s.Names() {
-					if strings.Contains(name, setdir.ClaimsDir) {
+					if strings.Contains(name, place.ClaimsDir) {
 						s.Remove(t.Context(), name)
 					}
 				}

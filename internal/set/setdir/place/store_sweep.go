@@ -1,4 +1,4 @@
-package setdir
+package place
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 	"github.com/tfrec/tfrec/internal/store/storage"
 )
 
-func (f *storeDirectory) sweep(ours func(string) (bool, error)) error {
+func (f *storeDirectory) Sweep(ours func(string) (bool, error)) error {
 	if err := f.mayWrite(); err != nil {
 		return f.failed("sweep", "", err)
 	}
@@ -34,12 +34,12 @@ func (f *storeDirectory) sweep(ours func(string) (bool, error)) error {
 	for _, c := range claims {
 		names = append(names, f.relative(c.Name))
 	}
-	return f.remove(names...)
+	return f.Remove(names...)
 }
 
-// leftovers implements directory. Dead claims on the directory itself were removed when it was
+// Leftovers implements directory. Dead claims on the directory itself were removed when it was
 // claimed.
-func (f *storeDirectory) leftovers(ours func(string) (bool, error)) ([]Leftover, error) {
+func (f *storeDirectory) Leftovers(ours func(string) (bool, error)) ([]Leftover, error) {
 	uploads, err := f.unfinished(ours)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package setdir
+package place
 
 import (
 	"errors"
@@ -63,25 +63,4 @@ func TestDirSyncsAreShared(t *testing.T) {
 			}
 		}
 	})
-}
-
-// A directory of the state that vanishes during a run is created again.
-func TestVanishedStateDirectory(t *testing.T) {
-	d, err := Open(t.Context(), t.TempDir(), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
-	for range 3 {
-		if err := d.PutState("shards/a.json", 1); err != nil {
-			t.Fatal(err)
-		}
-		if err := d.Forget(nil); err != nil {
-			t.Fatal(err)
-		}
-		d.prune(ShardsDir, TempDir)
-		if names, err := d.List(StateDir); err != nil || len(names) != 1 {
-			t.Fatalf("%q, %v", names, err)
-		}
-	}
 }

@@ -1,4 +1,4 @@
-package setdir
+package place
 
 import (
 	"context"
@@ -68,7 +68,7 @@ func openLocal(ctx context.Context, path string, o Options) (_ *localDirectory, 
 	}()
 	err = atomicfile.MkdirAll(path, 0o755)
 	if err == nil {
-		err = l.mkdir(StateDir)
+		err = l.Mkdir(StateDir)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("make the output directory: %w", err)
@@ -88,14 +88,16 @@ func (l *localDirectory) join(name string) string {
 	return filepath.Join(l.path, filepath.FromSlash(name))
 }
 
-func (l *localDirectory) remote() bool { return false }
+func (l *localDirectory) Context() context.Context { return l.ctx }
 
-func (l *localDirectory) sub(name string) directory {
+func (l *localDirectory) Remote() bool { return false }
+
+func (l *localDirectory) Sub(name string) Directory {
 	return &localDirectory{ctx: l.ctx, path: l.join(name), set: l.set, shared: l.shared}
 }
 
-func (l *localDirectory) alone(ctx context.Context, thing string, unless func() (bool, error), f func() error) error {
-	if err := l.mkdir(TogetherDir); err != nil {
+func (l *localDirectory) Alone(ctx context.Context, thing string, unless func() (bool, error), f func() error) error {
+	if err := l.Mkdir(TogetherDir); err != nil {
 		return err
 	}
 	for {
@@ -116,9 +118,9 @@ func (l *localDirectory) alone(ctx context.Context, thing string, unless func() 
 	}
 }
 
-// close unlocks the directory. It removes the directories that openLocal created if they contain
+// Close unlocks the directory. It removes the directories that openLocal created if they contain
 // nothing but locks and no other process has joined.
-func (l *localDirectory) close() error {
+func (l *localDirectory) Close() error {
 	if l.lock == nil {
 		return nil
 	}
@@ -151,9 +153,9 @@ func onlyLocks(entries []fs.DirEntry) bool {
 	return true
 }
 
-func (l *localDirectory) put(name string, data []byte) error {
+func (l *localDirectory) Put(name string, data []byte) error {
 	write := func() error {
-		f, err := l.temp(path.Base(name))
+		f, err := l.Temp(path.Base(name))
 		if err != nil {
 			return err
 		}
@@ -165,7 +167,7 @@ func (l *localDirectory) put(name string, data []byte) error {
 	return l.syncs.sync(filepath.Dir(l.join(name)))
 }
 
-func (l *localDirectory) remove(names ...string) error {
+func (l *localDirectory) Remove(names ...string) error {
 	below, err := filepath.Rel(l.set, l.path)
 	if err != nil {
 		return err
@@ -205,7 +207,7 @@ func (l *localDirectory) remove(names ...string) error {
 	return nil
 }
 
-func (l *localDirectory) syncNames() error {
+func (l *localDirectory) SyncNames() error {
 	err := atomicfile.SyncDir(l.join(manifest.IndexDir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -213,12 +215,12 @@ func (l *localDirectory) syncNames() error {
 	return atomicfile.SyncDir(l.path)
 }
 
-func (l *localDirectory) exists(name string) (bool, error) { return osfile.Exists(l.ctx, l.join(name)) }
+func (l *localDirectory) Exists(name string) (bool, error) { return osfile.Exists(l.ctx, l.join(name)) }
 
-func (l *localDirectory) existing(names []string) ([]string, error) {
+func (l *localDirectory) Existing(names []string) ([]string, error) {
 	var there []string
 	for _, name := range names {
-		is, err := l.exists(name)
+		is, err := l.Exists(name)
 		if err != nil {
 			return nil, err
 		}
@@ -229,7 +231,7 @@ func (l *localDirectory) existing(names []string) ([]string, error) {
 	return there, nil
 }
 
-func (l *localDirectory) list(directory string) ([]string, error) {
+func (l *localDirectory) List(directory string) ([]string, error) {
 	entries, err := os.ReadDir(l.join(directory))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -241,7 +243,7 @@ func (l *localDirectory) list(directory string) ([]string, error) {
 	return names, nil
 }
 
-func (l *localDirectory) stamp(name string) (Stamp, error) {
+func (l *localDirectory) Stamp(name string) (Stamp, error) {
 	st, err := os.Stat(l.join(name))
 	if err == nil && !st.Mode().IsRegular() {
 		err = &fs.PathError{Op: "stat", Path: l.join(name), Err: fs.ErrNotExist}
@@ -252,10 +254,10 @@ func (l *localDirectory) stamp(name string) (Stamp, error) {
 	return Stamp{Bytes: st.Size(), ModTime: st.ModTime().UnixNano()}, nil
 }
 
-func (l *localDirectory) stamps(names []string) (map[string]Stamp, error) {
+func (l *localDirectory) Stamps(names []string) (map[string]Stamp, error) {
 	found := make(map[string]Stamp, len(names))
 	for _, name := range names {
-		s, err := l.stamp(name)
+		s, err := l.Stamp(name)
 		if err != nil && !storage.Missing(err) {
 			return nil, err
 		}
@@ -266,9 +268,9 @@ func (l *localDirectory) stamps(names []string) (map[string]Stamp, error) {
 	return found, nil
 }
 
-func (l *localDirectory) atOnce() int { return 1 }
+func (l *localDirectory) AtOnce() int { return 1 }
 
-func (l *localDirectory) sweep(func(string) (bool, error)) error {
+func (l *localDirectory) Sweep(func(string) (bool, error)) error {
 	for _, dir := range []string{TempDir, TogetherDir} {
 		if err := os.RemoveAll(l.join(dir)); err != nil {
 			return err
@@ -277,7 +279,7 @@ func (l *localDirectory) sweep(func(string) (bool, error)) error {
 	return nil
 }
 
-func (l *localDirectory) leftovers(func(string) (bool, error)) ([]Leftover, error) {
+func (l *localDirectory) Leftovers(func(string) (bool, error)) ([]Leftover, error) {
 	entries, err := os.ReadDir(l.join(TempDir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -297,7 +299,7 @@ func (l *localDirectory) leftovers(func(string) (bool, error)) ([]Leftover, erro
 // directory, so that renames never cross file systems, and its name matches no glob for shards.
 const TempDir = StateDir + "/tmp"
 
-func (l *localDirectory) temp(prefix string) (f *os.File, err error) {
+func (l *localDirectory) Temp(prefix string) (f *os.File, err error) {
 	err = l.inDir(TempDir, func() (err error) {
 		f, err = os.CreateTemp(l.join(TempDir), prefix+".*")
 		return err
@@ -305,8 +307,8 @@ func (l *localDirectory) temp(prefix string) (f *os.File, err error) {
 	return f, err
 }
 
-func (l *localDirectory) create(name string, _ hash.Hash) (draft, error) {
-	f, err := l.temp(path.Base(name))
+func (l *localDirectory) Create(name string, _ hash.Hash) (Draft, error) {
+	f, err := l.Temp(path.Base(name))
 	if err != nil {
 		return nil, err
 	}
@@ -322,14 +324,14 @@ type localDraft struct {
 	dir  string // parent of the final name, created on commit
 }
 
-func (d *localDraft) clear() error { return atomicfile.Remove(d.path) }
+func (d *localDraft) Clear() error { return atomicfile.Remove(d.path) }
 
-func (d *localDraft) commit(many bool) error {
+func (d *localDraft) Commit(many bool) error {
 	if err := d.Finish(); err != nil {
 		return err
 	}
 	if d.dir != "." {
-		if err := d.in.mkdir(d.dir); err != nil {
+		if err := d.in.Mkdir(d.dir); err != nil {
 			return err
 		}
 	}
@@ -342,13 +344,4 @@ func (d *localDraft) commit(many bool) error {
 	return d.in.syncs.sync(filepath.Dir(d.path))
 }
 
-func (d *localDraft) discard() { atomicfile.Discard(d.F) }
-
-// Inherit makes Close also remove the directories that before, an earlier Dir of the same
-// directory, had created, if they are empty.
-func (d *Dir) Inherit(before *Dir) {
-	is, ok := d.at.(*localDirectory)
-	if was, local := before.at.(*localDirectory); ok && local {
-		is.created = was.created
-	}
-}
+func (d *localDraft) Discard() { atomicfile.Discard(d.F) }

@@ -1,4 +1,4 @@
-package setdir
+package place
 
 import (
 	"sync"

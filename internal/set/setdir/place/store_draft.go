@@ -1,4 +1,4 @@
-package setdir
+package place
 
 import (
 	"crypto/sha256"
@@ -14,7 +14,7 @@ import (
 	"github.com/tfrec/tfrec/internal/store/storage"
 )
 
-func (f *storeDirectory) create(name string, sum hash.Hash) (draft, error) {
+func (f *storeDirectory) Create(name string, sum hash.Hash) (Draft, error) {
 	d := &storeDraft{directory: f, name: name, sum: sum}
 	err := f.mayWrite()
 	if err == nil {
@@ -61,9 +61,9 @@ func (d *storeDraft) Write(p []byte) (int, error) {
 	return n, d.directory.failed("write", d.name, err)
 }
 
-// clear removes the object that existed when the draft was begun. If another writer has put a
+// Clear removes the object that existed when the draft was begun. If another writer has put a
 // different one there since, it stays and clear returns an error.
-func (d *storeDraft) clear() error {
+func (d *storeDraft) Clear() error {
 	if d.was == nil {
 		return nil
 	}
@@ -81,11 +81,11 @@ func (d *storeDraft) clear() error {
 // ErrOtherWriter means that claims failed to exclude another writer, and that its file was kept.
 var ErrOtherWriter = errors.New("another writer has put different content there in the meantime, which stays; make sure that nothing else writes to this directory, and run the command again")
 
-func (d *storeDraft) commit(bool) error {
+func (d *storeDraft) Commit(bool) error {
 	if err := inject.Fault(d.directory.ctx, "place", d.directory.path(d.name)); err != nil {
 		return err
 	}
-	if err := d.clear(); err != nil {
+	if err := d.Clear(); err != nil {
 		return err
 	}
 	err := d.directory.mayWrite()
@@ -109,7 +109,7 @@ func (d *storeDraft) mustBeSame() error {
 	return err
 }
 
-func (d *storeDraft) discard() { d.up.Abort() }
+func (d *storeDraft) Discard() { d.up.Abort() }
 
 // scratch is a local directory for temporary files of a directory in a store.
 type scratch struct {

@@ -1,4 +1,4 @@
-package setdir
+package place
 
 import (
 	"errors"
@@ -12,9 +12,9 @@ import (
 	"github.com/tfrec/tfrec/manifest"
 )
 
-// mkdir creates a directory below the set's directory, with its parents. None of them may be a
+// Mkdir creates a directory below the set's directory, with its parents. None of them may be a
 // symbolic link.
-func (l *localDirectory) mkdir(name string) error {
+func (l *localDirectory) Mkdir(name string) error {
 	rel, err := filepath.Rel(l.set, l.join(name))
 	if err != nil {
 		return err
@@ -41,7 +41,7 @@ func (l *localDirectory) inDir(name string, f func() error) error {
 			return err
 		}
 	}
-	if err := l.mkdir(name); err != nil {
+	if err := l.Mkdir(name); err != nil {
 		return err
 	}
 	if strings.HasPrefix(name, StateDir+"/") {

@@ -1,4 +1,4 @@
-package setdir
+package place
 
 import (
 	"context"
@@ -127,17 +127,19 @@ func (f *storeDirectory) mayWrite() error {
 	return f.turns.check()
 }
 
-func (f *storeDirectory) mkdir(string) error { return nil }
+func (f *storeDirectory) Mkdir(string) error { return nil }
 
-func (f *storeDirectory) remote() bool { return true }
+func (f *storeDirectory) Context() context.Context { return f.ctx }
 
-func (f *storeDirectory) sub(name string) directory {
+func (f *storeDirectory) Remote() bool { return true }
+
+func (f *storeDirectory) Sub(name string) Directory {
 	below := *f
 	below.loc = f.loc.Join(name)
 	return &below
 }
 
-func (f *storeDirectory) close() error {
+func (f *storeDirectory) Close() error {
 	err := f.scratch.close()
 	if f.claim != nil {
 		f.claim.Release()
@@ -145,7 +147,7 @@ func (f *storeDirectory) close() error {
 	return err
 }
 
-func (f *storeDirectory) put(name string, data []byte) error {
+func (f *storeDirectory) Put(name string, data []byte) error {
 	err := f.mayWrite()
 	if err == nil {
 		var store storage.Store
@@ -172,7 +174,7 @@ func (f *storeDirectory) removeOne(name string) error {
 	return f.failed("remove", name, err)
 }
 
-func (f *storeDirectory) remove(names ...string) error {
+func (f *storeDirectory) Remove(names ...string) error {
 	if len(names) == 0 {
 		return nil
 	}
@@ -187,7 +189,7 @@ func (f *storeDirectory) remove(names ...string) error {
 	return g.Wait()
 }
 
-func (f *storeDirectory) syncNames() error { return nil } // objects are durable once visible
+func (f *storeDirectory) SyncNames() error { return nil } // objects are durable once visible
 
 // stat returns the store's metadata of a file; nil if it does not exist.
 func (f *storeDirectory) stat(name string) (*storage.Object, error) {
@@ -205,7 +207,7 @@ func (f *storeDirectory) stat(name string) (*storage.Object, error) {
 	return &is, nil
 }
 
-func (f *storeDirectory) exists(name string) (bool, error) {
+func (f *storeDirectory) Exists(name string) (bool, error) {
 	is, err := f.stat(name)
 	return is != nil, err
 }
@@ -265,7 +267,7 @@ func (f *storeDirectory) each(dir string, yield func(base string, is storage.Obj
 	return nil
 }
 
-func (f *storeDirectory) existing(names []string) ([]string, error) {
+func (f *storeDirectory) Existing(names []string) ([]string, error) {
 	there := map[string]bool{}
 	if err := f.look(names, func(name string, _ storage.Object) { there[name] = true }); err != nil {
 		return nil, err
@@ -273,7 +275,7 @@ func (f *storeDirectory) existing(names []string) ([]string, error) {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !there[name] }), nil
 }
 
-func (f *storeDirectory) list(dir string) ([]string, error) {
+func (f *storeDirectory) List(dir string) ([]string, error) {
 	var names []string
 	err := f.each(dir, func(base string, _ storage.Object) { names = append(names, base) })
 	return names, err
@@ -284,7 +286,7 @@ func stampOf(is storage.Object) Stamp {
 	return Stamp{Bytes: is.Size, ModTime: is.ModTime.Unix() * 1e9, Version: is.Version}
 }
 
-func (f *storeDirectory) stamp(name string) (Stamp, error) {
+func (f *storeDirectory) Stamp(name string) (Stamp, error) {
 	is, err := f.stat(name)
 	if err == nil && is == nil {
 		err = f.failed("stat", name, fs.ErrNotExist)
@@ -295,17 +297,17 @@ func (f *storeDirectory) stamp(name string) (Stamp, error) {
 	return stampOf(*is), nil
 }
 
-func (f *storeDirectory) stamps(names []string) (map[string]Stamp, error) {
+func (f *storeDirectory) Stamps(names []string) (map[string]Stamp, error) {
 	found := make(map[string]Stamp, len(names))
 	err := f.look(names, func(name string, is storage.Object) { found[name] = stampOf(is) })
 	return found, err
 }
 
-func (f *storeDirectory) atOnce() int { return storeReads }
+func (f *storeDirectory) AtOnce() int { return storeReads }
 
-func (f *storeDirectory) temp(prefix string) (*os.File, error) { return f.scratch.create(prefix) }
+func (f *storeDirectory) Temp(prefix string) (*os.File, error) { return f.scratch.create(prefix) }
 
-func (f *storeDirectory) alone(ctx context.Context, thing string, unless func() (bool, error), work func() error) error {
+func (f *storeDirectory) Alone(ctx context.Context, thing string, unless func() (bool, error), work func() error) error {
 	store, name, err := f.at(TogetherDir + "/" + thing)
 	if err != nil {
 		return f.failed("claim", thing, err)
