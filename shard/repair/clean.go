@@ -44,7 +44,7 @@ func Clean(ctx context.Context, path string, o CleanOptions) (*CleanReport, erro
 		return nil, err
 	}
 	defer dir.Close()
-	left, err := dir.Leftovers()
+	left, err := setdir.Leftovers(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func Clean(ctx context.Context, path string, o CleanOptions) (*CleanReport, erro
 		report.Left = []place.Leftover{}
 	}
 	if o.Remove && len(left) > 0 {
-		if err := dir.ClearStage(); err != nil {
+		if err := dir.Staged().Clear(); err != nil {
 			return nil, err
 		}
 		if err := dir.Sweep(); err != nil {

@@ -38,7 +38,7 @@ func TestCleanRemovesWhatWasStaged(t *testing.T) {
 			m, err := d.Manifest()
 			settest.Check(t, err)
 			j := &setdir.Journal{Moves: []setdir.Move{{From: setdir.StageDir + "/" + manifest.File, To: manifest.File}}, Remove: []string{m.Splits[0].Shards[0].File}}
-			settest.Check(t, d.Inside(func(root *os.Root) error { return setdir.LinkOld(root, j) }))
+			settest.Check(t, setdir.Inside(d, func(root *os.Root) error { return setdir.LinkOld(root, j) }))
 			settest.Check(t, d.Close())
 		}
 		busy, err := setdir.Open(t.Context(), dir, setdir.Options{})

@@ -195,7 +195,7 @@ func (q *request) differs(before *request) string {
 // finishedOf reads the state of the finished run that filled the directory; nil if there is none.
 func finishedOf(d *setdir.Dir) (*finished, error) {
 	m := new(finished)
-	usable, err := d.State(setdir.FinishedFile, m)
+	usable, err := d.State().Read(setdir.FinishedFile, m)
 	if !usable || m.Format != finishedFormat || m.Version != setdir.StateVersion || len(m.Sets) == 0 {
 		return nil, err
 	}
@@ -239,7 +239,7 @@ func (s *finishedSet) changed(set *setdir.Dir) string {
 	}
 	for i, info := range infos {
 		is, ok := stamps[info.File]
-		if !ok || !set.Unchanged(info, is, s.stamp(i, info.Bytes), false) {
+		if !ok || !set.Shards().Unchanged(info, is, s.stamp(i, info.Bytes), false) {
 			return info.File
 		}
 	}
@@ -251,7 +251,7 @@ func (s *finishedSet) changed(set *setdir.Dir) string {
 	for _, file := range m.Files() {
 		if strings.HasPrefix(file, manifest.IndexDir+"/") {
 			indexes = append(indexes, file)
-		} else if want, ok := metadata[file]; ok && !set.Holds(file, want) {
+		} else if want, ok := metadata[file]; ok && !setdir.Holds(set, file, want) {
 			return file
 		}
 	}
@@ -288,7 +288,7 @@ func again(ctx context.Context, out string, q *request) (*Report, error) {
 		return nil, err
 	}
 	file := m.changed(ctx, dir)
-	run, err := dir.Run()
+	run, err := dir.State().Run()
 	if err != nil {
 		return nil, err
 	}
@@ -340,7 +340,7 @@ func (r *reshaping) record(m *manifest.Manifest, sub string, dir *setdir.Dir) er
 
 // putFinished writes the state of the run; all of its sets must have been recorded.
 func (r *reshaping) putFinished() error {
-	return r.dir.PutState(setdir.FinishedFile, &finished{
+	return r.dir.State().Put(setdir.FinishedFile, &finished{
 		Format: finishedFormat, Version: setdir.StateVersion, Request: r.request, Sets: r.sets, Report: r.report,
 	})
 }

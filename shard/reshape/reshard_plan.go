@@ -125,7 +125,7 @@ type plannedPart struct {
 // the plan is missing or another one, because its run has ended.
 func OpenReshardPlan(ctx context.Context, out, id string) (*ReshardPlan, error) {
 	var stored storedReshard
-	usable, err := setdir.View(ctx, out).ReadStateFile(setdir.ReshardPlanFile, &stored)
+	usable, err := setdir.View(ctx, out).State().ReadFile(setdir.ReshardPlanFile, &stored)
 	if err != nil {
 		return nil, err
 	}

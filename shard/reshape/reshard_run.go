@@ -94,12 +94,12 @@ func (run *ReshardRun) prepare(ctx context.Context, out string, shuffle bool) er
 			return err
 		}
 		out = run.outer.Join(setdir.StageDir)
-		begun, err := setdir.View(ctx, out).Run()
+		begun, err := setdir.View(ctx, out).State().Run()
 		if err != nil {
 			return err
 		}
 		if begun == nil || begun.Plan != r.planID {
-			if err := run.outer.DiscardStage(); err != nil {
+			if err := run.outer.Staged().Discard(); err != nil {
 				return err
 			}
 		}
@@ -163,7 +163,7 @@ func (run *ReshardRun) leave(ctx context.Context, plan json.RawMessage, here str
 	if err := run.r.dir.Remove(setdir.ReshardFailureFile); err != nil {
 		return err
 	}
-	return run.r.dir.PutStateFile(setdir.ReshardPlanFile, &stored)
+	return run.r.dir.State().PutFile(setdir.ReshardPlanFile, &stored)
 }
 
 // Plan returns the plan, or nil if the set is up to date and only Finish remains to be called.
@@ -233,7 +233,7 @@ func (run *ReshardRun) finish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return run.outer.ReplaceByStaged(r.old)
+	return run.outer.Staged().Replace(r.old)
 }
 
 // takeBack locks the directory for this run alone, once the other processes have left it.
@@ -253,7 +253,7 @@ func (run *ReshardRun) takeBack(ctx context.Context) error {
 	dir.Inherit(run.first)
 	run.held = dir
 	run.use(dir)
-	begun, err := run.r.dir.Run()
+	begun, err := run.r.dir.State().Run()
 	if err == nil && (begun == nil || begun.Plan != run.plan.id) {
 		err = errOtherPlan(run.plan.out)
 	}
@@ -298,7 +298,7 @@ func (run *ReshardRun) Abandon(ctx context.Context, err error) error {
 	}
 	err = errors.Join(err, setdir.Discard(dir, run.r.files))
 	if run.outer != nil {
-		err = errors.Join(err, dir.Close(), run.outer.Abandon())
+		err = errors.Join(err, dir.Close(), run.outer.Staged().Abandon())
 		run.held = nil
 	}
 	return err

@@ -294,5 +294,5 @@ func (r *reshaping) announce() error {
 }
 
 func (r *reshaping) putRun() error {
-	return r.dir.PutRun(&setdir.Run{Name: r.name, Options: r.options, Files: r.files, Plan: r.planID, Args: r.o.Args})
+	return r.dir.State().PutRun(&setdir.Run{Name: r.name, Options: r.options, Files: r.files, Plan: r.planID, Args: r.o.Args})
 }

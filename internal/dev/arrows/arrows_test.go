@@ -74,7 +74,7 @@ var (
 // Packages of ours that several rooms import.
 var (
 	// engine is what is below shard.
-	engine = []string{"manifest", "tfrecord/message", "internal", "internal/codec/inflate", "internal/set/digest", "internal/annotation/labels", "internal/set/recheck", "internal/set/setdir"}
+	engine = []string{"manifest", "tfrecord/message", "internal", "internal/codec/inflate", "internal/set/digest", "internal/annotation/labels", "internal/set/recheck", "internal/set/setdir", "internal/set/setdir/place"}
 	// onSets is what packages that work on sets share, above shard.
 	onSets = []string{"internal/annotation/classfile", "internal/set/features", "internal/set/fingerprint", "internal/annotation/objects", "internal/codec/rawpixels", "internal/set/recordcount", "internal/set/shares", "internal/set/tfds"}
 	// ofConversions are the packages below convert, each above those before it.
@@ -93,7 +93,7 @@ var (
 // below returns the packages of conversions that one of them may import.
 func below(name string) []string { return ofConversions[:slices.Index(ofConversions, name)] }
 
-// rooms by the first element of their path, or the first two or three below internal
+// rooms by the first element of their path, or the first two to four below internal
 // where a package there differs from the others.
 var rooms = map[string]room{
 	"tfrecord":         {ours: []string{"internal/codec/inflate"}, tests: []string{"internal"}, theirs: wire, judges: judges},
@@ -271,6 +271,7 @@ var rooms = map[string]room{
 	"internal/annotation/classfile": {ours: []string{"internal", "internal/annotation/labels"}, theirs: slices.Concat(wire, files, globs), judges: judges},
 	"internal/annotation/labels":    {ours: []string{"tfrecord", "internal"}, theirs: slices.Concat(wire, files, globs), judges: judges},
 	"internal/set/recheck":          {ours: []string{"tfrecord", "internal"}, theirs: slices.Concat(wire, files, globs), judges: judges},
+	"internal/set/setdir/place":     {ours: []string{"internal", "manifest"}, theirs: slices.Concat(wire, files, globs), judges: judges},
 	"internal/set/setdir":           {ours: slices.Concat(engine, []string{"tfrecord"}), tests: slices.Concat(verbs, []string{"shard", "internal/dev/settest"}), theirs: slices.Concat(wire, files, globs), judges: judges},
 	"internal/set/features":         {ours: slices.Concat(engine, []string{"shard", "tfrecord"}), theirs: slices.Concat(wire, files, globs), judges: judges},
 	"internal/set/fingerprint":      {ours: slices.Concat(engine, []string{"shard", "tfrecord"}), theirs: slices.Concat(wire, files, globs), judges: judges},
@@ -341,7 +342,7 @@ func (p *listed) name() string {
 // rule returns the name and the rule of the room that the package name is in.
 func rule(name string) (string, room, bool) {
 	parts := strings.Split(name, "/")
-	for n := min(3, len(parts)); n > 1; n-- {
+	for n := min(4, len(parts)); n > 1; n-- {
 		first := path.Join(parts[:n]...)
 		if r, ok := rooms[first]; ok {
 			return first, r, true

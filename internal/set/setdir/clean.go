@@ -14,26 +14,26 @@ import (
 	"github.com/tfrec/tfrec/manifest"
 )
 
-// Leftovers returns the files that Sweep and ClearStage would remove, except unimportant ones.
-func (d *Dir) Leftovers() ([]place.Leftover, error) {
-	left, err := d.at.Leftovers(d.ours())
+// Leftovers returns the files that Dir.Sweep and Staged.Clear would remove, except unimportant ones.
+func Leftovers(d *Dir) ([]place.Leftover, error) {
+	left, err := d.at.Leftovers(ours(d))
 	if err != nil {
 		return nil, err
 	}
-	staged, err := d.stagedLeft()
+	staged, err := d.Staged().leftovers()
 	return append(left, staged...), err
 }
 
-// stagedLeft returns the staged files of incomplete updates, and links to the files that they were
+// leftovers returns the staged files of incomplete updates, and links to the files that they were
 // going to replace. No journal refers to them any more: opening the directory has completed any
 // journal, or failed.
-func (d *Dir) stagedLeft() ([]place.Leftover, error) {
-	if d.Remote() {
+func (s Staged) leftovers() ([]place.Leftover, error) {
+	if s.dir.Remote() {
 		return nil, nil // nothing is staged there
 	}
 	var left []place.Leftover
 	for _, from := range []struct{ dir, kind string }{{StageDir, place.LeftStaged}, {OldDir, place.LeftReplaced}} {
-		root := d.Join(from.dir)
+		root := s.dir.Join(from.dir)
 		err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 			if storage.Missing(err) || err == nil && e.IsDir() {
 				return nil
@@ -51,7 +51,7 @@ func (d *Dir) stagedLeft() ([]place.Leftover, error) {
 			}
 			l := place.Leftover{Kind: from.kind, Name: from.dir + "/" + filepath.ToSlash(name), Bytes: st.Size(), Begun: st.ModTime()}
 			if from.kind == place.LeftReplaced {
-				if of, err := os.Lstat(filepath.Join(d.Path(), name)); err == nil && os.SameFile(of, st) {
+				if of, err := os.Lstat(filepath.Join(s.dir.Path(), name)); err == nil && os.SameFile(of, st) {
 					l.Bytes = 0
 				}
 			}
@@ -67,7 +67,7 @@ func (d *Dir) stagedLeft() ([]place.Leftover, error) {
 
 // Sweep removes the partial files of killed runs, and locks that only joined processes use.
 func (d *Dir) Sweep() error {
-	if err := d.at.Sweep(d.ours()); err != nil {
+	if err := d.at.Sweep(ours(d)); err != nil {
 		return fmt.Errorf("sweep temporary files: %w", err)
 	}
 	return nil
@@ -76,7 +76,7 @@ func (d *Dir) Sweep() error {
 // ours returns a function that reports whether a name in this directory is tfrec's: listed in the
 // manifest or in the state of a run, part of the state itself, or any name if an export is writing
 // the directory.
-func (d *Dir) ours() func(name string) (bool, error) {
+func ours(d *Dir) func(name string) (bool, error) {
 	var named map[string]bool
 	var exporting bool
 	return func(name string) (bool, error) {
@@ -89,7 +89,7 @@ func (d *Dir) ours() func(name string) (bool, error) {
 				return exporting, err
 			}
 			files := []string{manifest.File}
-			r, err := d.Run()
+			r, err := d.State().Run()
 			if err != nil {
 				return false, err
 			}

@@ -76,11 +76,11 @@ func (d *Dir) Put(name string, data []byte) error {
 // Read returns the content of a file of the set. The name is relative to the directory. A file of
 // more than limit bytes is an error.
 func (d *Dir) Read(name string, limit int64) ([]byte, error) {
-	return d.read(d.ctx, name, limit)
+	return readFile(d.ctx, d, name, limit)
 }
 
 // read is Read with another context, which is derived from d.ctx.
-func (d *Dir) read(ctx context.Context, name string, limit int64) ([]byte, error) {
+func readFile(ctx context.Context, d *Dir, name string, limit int64) ([]byte, error) {
 	file := d.loc.Join(name)
 	if err := inject.Fault(ctx, "read", file.Path()); err != nil {
 		return nil, err

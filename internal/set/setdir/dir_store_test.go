@@ -70,7 +70,7 @@ func TestWritersRace(t *testing.T) {
 			if c.fails != (err != nil) || err != nil && (!errors.Is(err, place.ErrOtherWriter) || !strings.Contains(err.Error(), url)) {
 				t.Errorf("the second: %v", err)
 			}
-			if !d.HasContent(info) || !d.HasIndex(oneShard) {
+			if !d.Shards().HasContent(info) || !d.Shards().HasIndex(oneShard) {
 				t.Error("the first one's shard or index is another now")
 			}
 			if left := settest.Uploads(store); len(left) > 0 {
@@ -153,7 +153,7 @@ func testCleanTellsAndRemoves(t *testing.T) {
 
 	d, err := setdir.Open(t.Context(), url, setdir.Options{})
 	settest.Check(t, err)
-	settest.Check(t, d.PutRun(&setdir.Run{Files: []string{oneShard, manifest.IndexName(oneShard)}}))
+	settest.Check(t, d.State().PutRun(&setdir.Run{Files: []string{oneShard, manifest.IndexName(oneShard)}}))
 	w := begin(t, d, "x")
 	if _, err := repair.Clean(t.Context(), url, repair.CleanOptions{}); !errors.Is(err, shard.ErrBusy) {
 		t.Errorf("beside a living run: %v, want ErrBusy", err)

@@ -66,13 +66,13 @@ type Move struct {
 
 // ReadJournal returns the journal of an incomplete change; nil if there is none. An unusable
 // journal is an error, since the set may be partly changed.
-func (d *Dir) ReadJournal() (*Journal, error) {
+func ReadJournal(d *Dir) (*Journal, error) {
 	begun, err := d.Exists(JournalFile)
 	if !begun || err != nil {
 		return nil, err
 	}
 	j := new(Journal)
-	usable, err := d.ReadStateFile(JournalFile, j)
+	usable, err := d.State().ReadFile(JournalFile, j)
 	if err != nil {
 		return nil, err
 	}
@@ -113,17 +113,17 @@ func (j *Journal) names() iter.Seq[string] {
 
 // Begin commits to a change: it links the old files and writes the journal. If it fails, the change
 // does not happen, unless the journal can be neither written nor removed.
-func (d *Dir) Begin(j *Journal) error {
+func (j *Journal) Begin(d *Dir) error {
 	j.Format, j.Version = JournalFormat, JournalVersion
 	err := j.check()
 	if err == nil && d.Remote() {
-		return d.PutStateFile(JournalFile, j) // the files stay until it is completed
+		return d.State().PutFile(JournalFile, j) // the files stay until it is completed
 	}
 	if err == nil {
 		err = os.RemoveAll(d.Join(OldDir)) // from a change that was not committed
 	}
 	if err == nil {
-		err = d.Inside(func(root *os.Root) error {
+		err = Inside(d, func(root *os.Root) error {
 			for i := range j.Moves {
 				st, err := root.Lstat(filepath.FromSlash(j.Moves[i].From))
 				if err != nil {
@@ -147,7 +147,7 @@ func (d *Dir) Begin(j *Journal) error {
 	if err != nil {
 		return err
 	}
-	if err := d.PutStateFile(JournalFile, j); err != nil {
+	if err := d.State().PutFile(JournalFile, j); err != nil {
 		return errors.Join(err, atomicfile.Remove(d.Join(JournalFile)), os.RemoveAll(d.Join(OldDir)))
 	}
 	return nil
@@ -155,7 +155,7 @@ func (d *Dir) Begin(j *Journal) error {
 
 // Inside calls f with the directory as an os.Root, so that no name leads out of it, whatever links
 // it has.
-func (d *Dir) Inside(f func(*os.Root) error) error {
+func Inside(d *Dir, f func(*os.Root) error) error {
 	root, err := os.OpenRoot(d.Path())
 	if err != nil {
 		return err
@@ -182,28 +182,28 @@ func LinkOld(root *os.Root, j *Journal) error {
 }
 
 // Complete does the rest of a change. Any step of it may already have been done.
-func (d *Dir) Complete(j *Journal) error {
+func (j *Journal) Complete(d *Dir) error {
 	if d.Remote() {
-		return d.completeInStore(j)
+		return j.completeInStore(d)
 	}
 	for i, m := range j.Moves {
 		if i == len(j.Moves)-1 {
 			// The files that the manifest lists must be durable before it.
-			if err := d.syncMoves(j.Moves); err != nil {
+			if err := syncMoves(d, j.Moves); err != nil {
 				return err
 			}
 		}
-		if err := d.Move(m); err != nil {
+		if err := m.Apply(d); err != nil {
 			return err
 		}
 	}
-	if err := d.syncMoves(j.Moves); err != nil {
+	if err := syncMoves(d, j.Moves); err != nil {
 		return err
 	}
 	if err := d.Remove(j.Remove...); err != nil {
 		return err
 	}
-	d.prune(manifest.IndexDir) // a process killed here may have emptied it
+	prune(d, manifest.IndexDir) // a process killed here may have emptied it
 	if !j.KeepState {
 		if err := Forget(d); err != nil {
 			return err
@@ -212,11 +212,11 @@ func (d *Dir) Complete(j *Journal) error {
 	if err := atomicfile.Remove(d.Join(JournalFile)); err != nil {
 		return err
 	}
-	return d.DiscardStage()
+	return d.Staged().Discard()
 }
 
 // Move renames a file, unless that was already done.
-func (d *Dir) Move(m Move) error {
+func (m Move) Apply(d *Dir) error {
 	if err := inject.Fault(d.ctx, "rename", d.Join(m.To)); err != nil {
 		return err
 	}
@@ -225,7 +225,7 @@ func (d *Dir) Move(m Move) error {
 			return err
 		}
 	}
-	return d.Inside(func(root *os.Root) error {
+	return Inside(d, func(root *os.Root) error {
 		from, to := filepath.FromSlash(m.From), filepath.FromSlash(m.To)
 		is, err := m.is(root, from)
 		if err == nil && is {
@@ -256,7 +256,7 @@ func (m Move) is(root *os.Root, name string) (bool, error) {
 }
 
 // syncMoves makes the renames in all directories durable.
-func (d *Dir) syncMoves(moves []Move) error {
+func syncMoves(d *Dir, moves []Move) error {
 	done := map[string]bool{}
 	for _, m := range moves {
 		dir := filepath.Dir(d.Join(m.To))
@@ -273,26 +273,26 @@ func (d *Dir) syncMoves(moves []Move) error {
 
 // Abandon discards a change that was not committed. The journal may exist even though writing it
 // failed, so it is removed before the files that it names.
-func (d *Dir) Abandon() error {
-	if err := d.Remove(JournalFile); err != nil {
+func (s Staged) Abandon() error {
+	if err := s.dir.Remove(JournalFile); err != nil {
 		return err
 	}
-	return d.DiscardStage()
+	return s.Discard()
 }
 
-// DiscardStage removes staged files and links to old files.
-func (d *Dir) DiscardStage() error {
-	if d.Remote() {
-		return d.discardStageInStore()
+// Discard removes staged files and links to old files.
+func (s Staged) Discard() error {
+	if s.dir.Remote() {
+		return s.discardInStore()
 	}
-	if err := os.RemoveAll(d.Join(StageDir)); err != nil {
+	if err := os.RemoveAll(s.dir.Join(StageDir)); err != nil {
 		return err
 	}
-	if err := os.RemoveAll(d.Join(OldDir)); err != nil {
+	if err := os.RemoveAll(s.dir.Join(OldDir)); err != nil {
 		return err
 	}
-	os.Remove(d.Join(ShardsDir)) // fails, as intended, if it has state of shards
-	return d.Sweep()
+	os.Remove(s.dir.Join(ShardsDir)) // fails, as intended, if it has state of shards
+	return s.dir.Sweep()
 }
 
 // isState reports whether a name in the directory of a set is part of its state.

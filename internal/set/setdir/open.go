@@ -40,12 +40,12 @@ func open(ctx context.Context, loc storage.Location, o Options) (*Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	j, err := d.ReadJournal()
+	j, err := ReadJournal(d)
 	if err == nil && j != nil && o.Join { // in a store; others may complete it at the same time
 		err = fmt.Errorf("%s: an append was interrupted: %s %[1]s completes it", d.Path(), optname.ReshapeAppend)
 	}
 	if err == nil && j != nil {
-		if err = d.Complete(j); err == nil && o.Note != nil {
+		if err = j.Complete(d); err == nil && o.Note != nil {
 			o.Note(fmt.Sprintf("completed an interrupted change of %s", d.Path()))
 		}
 	}

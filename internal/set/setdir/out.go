@@ -69,7 +69,7 @@ func OpenOut(ctx context.Context, out, verb, plan string, o Options) (*Dir, erro
 	if err != nil {
 		return nil, err
 	}
-	run, err := dir.Run()
+	run, err := dir.State().Run()
 	stale := run != nil && (plan == "" || run.Plan != plan)
 	if stale {
 		err = Discard(dir, run.Files)
@@ -112,7 +112,7 @@ func MustBeNew(ctx context.Context, out storage.Location, verb string) error {
 		}
 		if ours == nil {
 			ours = map[string]bool{place.StateDir: true}
-			run, err := dir.Run()
+			run, err := dir.State().Run()
 			if err != nil {
 				return err
 			}
@@ -220,14 +220,14 @@ func Discard(dir *Dir, files []string) error {
 		if err := ForgetSub(dir.Sub(sub)); err != nil {
 			return err
 		}
-		dir.prune(filepath.ToSlash(filepath.Join(sub, manifest.IndexDir)), filepath.ToSlash(sub))
+		prune(dir, filepath.ToSlash(filepath.Join(sub, manifest.IndexDir)), filepath.ToSlash(sub))
 	}
-	dir.prune(manifest.IndexDir) // it may have been created for an index
+	prune(dir, manifest.IndexDir) // it may have been created for an index
 	return Forget(dir)
 }
 
 // prune removes empty directories. A store has none.
-func (d *Dir) prune(directories ...string) {
+func prune(d *Dir, directories ...string) {
 	for _, directory := range directories {
 		if !d.Remote() {
 			os.Remove(d.Join(directory)) // fails, as intended, if it has files that are not ours
@@ -249,7 +249,7 @@ func Forget(dir *Dir) error {
 	if err := dir.Sweep(); err != nil {
 		return err
 	}
-	run, err := dir.Run()
+	run, err := dir.State().Run()
 	if err != nil {
 		return err
 	}
@@ -258,10 +258,10 @@ func Forget(dir *Dir) error {
 			return err
 		}
 	}
-	if err := dir.Reset(); err != nil {
+	if err := dir.State().Reset(); err != nil {
 		return err
 	}
-	dir.prune(ShardsDir)
+	prune(dir, ShardsDir)
 	return nil
 }
 

@@ -12,33 +12,33 @@ import (
 	"github.com/tfrec/tfrec/manifest"
 )
 
-// ReplaceByStaged atomically replaces the set with the given old files by all staged files. Names
+// Replace atomically replaces the set with the given old files by all staged files. Names
 // are relative to the directory. New files must not replace files that are not in old: an error for
 // one of those unwraps to ErrForeign. If the process is killed, the set is the old one or, once the
 // journal is written, one that the next Open or Expand completes. It is for local directories.
-func (d *Dir) ReplaceByStaged(old []string) error {
-	j, err := d.replacing(old)
+func (s Staged) Replace(old []string) error {
+	j, err := s.journal(old)
 	if err == nil {
-		err = d.Begin(j)
+		err = j.Begin(s.dir)
 	}
 	if err != nil {
-		return errors.Join(err, d.Abandon())
+		return errors.Join(err, s.Abandon())
 	}
-	return d.complete(j)
+	return complete(s.dir, j)
 }
 
 // complete completes a replacement that has begun.
-func (d *Dir) complete(j *Journal) error {
-	if err := d.Complete(j); err != nil {
+func complete(d *Dir, j *Journal) error {
+	if err := j.Complete(d); err != nil {
 		return fmt.Errorf("%w; the set is partly replaced: the next tfrec command on it completes the change", err)
 	}
 	return nil
 }
 
-// replacing returns the journal that replaces the old files by the staged ones: manifests after the
+// journal returns the journal that replaces the old files by the staged ones: manifests after the
 // files that they name, the directory's own manifest last.
-func (d *Dir) replacing(old []string) (*Journal, error) {
-	files, manifests, err := d.staged()
+func (s Staged) journal(old []string) (*Journal, error) {
+	files, manifests, err := s.names()
 	if err != nil {
 		return nil, err
 	}
@@ -58,21 +58,21 @@ func (d *Dir) replacing(old []string) (*Journal, error) {
 			added = append(added, name)
 		}
 	}
-	if err := MustBeVacant(d, added); err != nil {
+	if err := MustBeVacant(s.dir, added); err != nil {
 		return nil, err
 	}
 	for _, name := range files {
 		move(name)
 	}
 	const state = place.StateDir + "/" + FinishedFile
-	switch staged, err := d.Stage().Exists(state); {
+	switch staged, err := s.dir.Stage().Exists(state); {
 	case err != nil:
 		return nil, err
 	case staged:
 		move(state)
 	default:
 		// The state of the run that made the old set.
-		stale, err := d.Existing([]string{state})
+		stale, err := s.dir.Existing([]string{state})
 		if err != nil {
 			return nil, err
 		}
@@ -89,10 +89,10 @@ func (d *Dir) replacing(old []string) (*Journal, error) {
 	return j, nil
 }
 
-// staged returns the names of all staged files but the state of runs: manifests apart from others,
+// names returns the names of all staged files but the state of runs: manifests apart from others,
 // the files of inner directories first.
-func (d *Dir) staged() (files, manifests []string, err error) {
-	stage := d.Join(StageDir)
+func (s Staged) names() (files, manifests []string, err error) {
+	stage := s.dir.Join(StageDir)
 	err = filepath.WalkDir(stage, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:

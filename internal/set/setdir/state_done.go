@@ -77,13 +77,19 @@ func EncodeLedger(bad []BadSample) ([]byte, error) {
 	return out, nil
 }
 
+// Shards is what a directory records of its finished shards, and compares with their files.
+type Shards struct{ dir *Dir }
+
+// Shards returns the records of finished shards.
+func (d *Dir) Shards() Shards { return Shards{d} }
+
 // Done reads the state of a finished shard. It returns nil if there is none, or if the shard or its
 // index has changed: another size, or another time or version and other content. With content set
 // the shard is always read and compared. Unreadable state counts as none: the caller writes the
 // shard again.
-func (d *Dir) Done(file string, content bool) *Done {
+func (s Shards) Done(file string, content bool) *Done {
 	var inputs recordedInputs
-	done, _ := d.done(file, content, d.at.Stamp, func(_ *Done, recorded recordedInputs) { inputs = recorded })
+	done, _ := s.done(file, content, s.dir.at.Stamp, func(_ *Done, recorded recordedInputs) { inputs = recorded })
 	if done != nil {
 		inputs.each(func(in *RecordedInput) { done.Inputs = append(done.Inputs, in.Input()) })
 	}
@@ -106,20 +112,20 @@ type Recall struct {
 // AllDone returns Done for each file, but without the inputs, which recall receives if it is not
 // nil, or the error if a state could not be read. In a store it costs one listing of the directory
 // and one request per file.
-func (d *Dir) AllDone(ctx context.Context, files []string, content bool, recall *Recall) ([]*Done, error) {
+func (s Shards) AllDone(ctx context.Context, files []string, content bool, recall *Recall) ([]*Done, error) {
 	all := make([]*Done, len(files))
-	if !d.Remote() {
-		if recorded, err := d.Exists(ShardsDir); !recorded || err != nil { // as in most stages
+	if !s.dir.Remote() {
+		if recorded, err := s.dir.Exists(ShardsDir); !recorded || err != nil { // as in most stages
 			return all, err
 		}
 	}
-	look, err := d.looker(files)
+	look, err := s.looker(files)
 	if err != nil {
 		return nil, err
 	}
 	var yielding sync.Mutex
-	err = d.forEach(ctx, len(files), func(i int) (err error) {
-		all[i], err = d.done(files[i], content, look, func(done *Done, inputs recordedInputs) {
+	err = s.forEach(ctx, len(files), func(i int) (err error) {
+		all[i], err = s.done(files[i], content, look, func(done *Done, inputs recordedInputs) {
 			if recall == nil {
 				return
 			}
@@ -139,15 +145,15 @@ func (d *Dir) AllDone(ctx context.Context, files []string, content bool, recall 
 
 // looker returns a function that returns the stamps of shards and their indexes. In a store it lists
 // them all at once.
-func (d *Dir) looker(shards []string) (func(name string) (place.Stamp, error), error) {
-	if !d.Remote() {
-		return d.at.Stamp, nil
+func (s Shards) looker(shards []string) (func(name string) (place.Stamp, error), error) {
+	if !s.dir.Remote() {
+		return s.dir.at.Stamp, nil
 	}
 	names := make([]string, 0, 2*len(shards))
 	for _, file := range shards {
 		names = append(names, file, manifest.IndexName(file))
 	}
-	stamps, err := d.at.Stamps(names)
+	stamps, err := s.dir.at.Stamps(names)
 	return func(name string) (place.Stamp, error) {
 		s, ok := stamps[name]
 		if !ok {
@@ -159,10 +165,10 @@ func (d *Dir) looker(shards []string) (func(name string) (place.Stamp, error), e
 
 // forEach calls f for each number below n, concurrently as far as the directory reads small files
 // so, until a call fails or ctx is done.
-func (d *Dir) forEach(ctx context.Context, n int, f func(i int) error) error {
+func (s Shards) forEach(ctx context.Context, n int, f func(i int) error) error {
 	work, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	par.ForEach(work, n, d.at.AtOnce(), func(next func() (int, bool)) {
+	par.ForEach(work, n, s.dir.at.AtOnce(), func(next func() (int, bool)) {
 		for i, ok := next(); ok; i, ok = next() {
 			if err := f(i); err != nil {
 				stop(err)
@@ -177,8 +183,8 @@ func (d *Dir) forEach(ctx context.Context, n int, f func(i int) error) error {
 
 // done is Done with stamps of files from look. It calls found with a usable state and the inputs
 // recorded there, whether or not the shard has changed.
-func (d *Dir) done(file string, content bool, look func(name string) (place.Stamp, error), found func(*Done, recordedInputs)) (*Done, error) {
-	done, inputs, err := d.readDone(StateOf(file))
+func (s Shards) done(file string, content bool, look func(name string) (place.Stamp, error), found func(*Done, recordedInputs)) (*Done, error) {
+	done, inputs, err := s.readDone(StateOf(file))
 	if done == nil || done.File != file {
 		return nil, err
 	}
@@ -187,15 +193,15 @@ func (d *Dir) done(file string, content bool, look func(name string) (place.Stam
 	if err != nil && !storage.Missing(err) {
 		return nil, err
 	}
-	if err != nil || !d.Unchanged(done.Shard, is, place.Stamp{done.Bytes, done.ModTime, done.Version}, content) {
+	if err != nil || !s.Unchanged(done.Shard, is, place.Stamp{Bytes: done.Bytes, ModTime: done.ModTime, Version: done.Version}, content) {
 		return nil, nil
 	}
 	index, err := look(manifest.IndexName(file))
 	if err != nil && !storage.Missing(err) {
 		return nil, err
 	}
-	recorded := place.Stamp{done.IndexBytes, done.IndexModTime, done.IndexVersion}
-	if index != recorded && (index.Bytes != recorded.Bytes || index.Bytes == 0 || !d.HasIndex(file)) {
+	recorded := place.Stamp{Bytes: done.IndexBytes, ModTime: done.IndexModTime, Version: done.IndexVersion}
+	if index != recorded && (index.Bytes != recorded.Bytes || index.Bytes == 0 || !s.HasIndex(file)) {
 		return nil, nil
 	}
 	return done, nil
@@ -206,19 +212,19 @@ func StateOf(file string) string { return ShardsDir + "/" + file + ".json" }
 
 // Remembered calls yield with every input from source that is recorded for any shard of the
 // directory or its stage, whether or not the shard still exists. It is not called concurrently.
-func (d *Dir) Remembered(source string, yield func(in *RecordedInput)) {
-	d.remembered(source, yield)
-	if !d.Remote() {
-		d.Stage().remembered(source, yield)
+func (s Shards) Remembered(source string, yield func(in *RecordedInput)) {
+	s.remembered(source, yield)
+	if !s.dir.Remote() {
+		s.dir.Stage().Shards().remembered(source, yield)
 	}
 }
 
-func (d *Dir) remembered(source string, yield func(in *RecordedInput)) {
-	names, _ := d.at.List(ShardsDir)
+func (s Shards) remembered(source string, yield func(in *RecordedInput)) {
+	names, _ := s.dir.at.List(ShardsDir)
 	var yielding sync.Mutex
-	_ = d.forEach(d.ctx, len(names), func(i int) error {
+	_ = s.forEach(s.dir.ctx, len(names), func(i int) error {
 		// Unreadable state only means more work.
-		if done, inputs, _ := d.readDone(ShardsDir + "/" + names[i]); done != nil && done.Source == source {
+		if done, inputs, _ := s.readDone(ShardsDir + "/" + names[i]); done != nil && done.Source == source {
 			yielding.Lock()
 			defer yielding.Unlock()
 			inputs.each(yield)
@@ -228,8 +234,8 @@ func (d *Dir) remembered(source string, yield func(in *RecordedInput)) {
 }
 
 // readDone reads the state of a shard. It returns nil if there is none or if it is unusable.
-func (d *Dir) readDone(name string) (*Done, recordedInputs, error) {
-	data, err := d.readState(storage.Limited(d.ctx), name) // one of many
+func (s Shards) readDone(name string) (*Done, recordedInputs, error) {
+	data, err := s.dir.State().readFile(storage.Limited(s.dir.ctx), name) // one of many
 	if data == nil || err != nil {
 		return nil, nil, err
 	}
@@ -242,26 +248,26 @@ func (d *Dir) readDone(name string) (*Done, recordedInputs, error) {
 
 // PutDone records a finished shard. It fills in the times and versions. If the state would be too
 // large to be read again, nothing is recorded.
-func (d *Dir) PutDone(done *Done) error {
-	is, err := d.at.Stamp(done.File)
+func (s Shards) PutDone(done *Done) error {
+	is, err := s.dir.at.Stamp(done.File)
 	if err != nil {
 		return err
 	}
 	done.ModTime, done.Version = is.ModTime, is.Version
-	index, err := d.at.Stamp(manifest.IndexName(done.File))
+	index, err := s.dir.at.Stamp(manifest.IndexName(done.File))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	done.IndexBytes, done.IndexModTime, done.IndexVersion = index.Bytes, index.ModTime, index.Version
-	if err := d.PutStateFile(StateOf(done.File), done); !errors.Is(err, ErrState) {
+	if err := s.dir.State().PutFile(StateOf(done.File), done); !errors.Is(err, ErrState) {
 		return err
 	}
-	return d.at.Remove(StateOf(done.File)) // the state of the previous shard
+	return s.dir.at.Remove(StateOf(done.File)) // the state of the previous shard
 }
 
 // Forget removes the state of all shards except those in keep.
-func (d *Dir) Forget(keep []string) error {
-	names, err := d.at.List(ShardsDir)
+func (s Shards) Forget(keep []string) error {
+	names, err := s.dir.at.List(ShardsDir)
 	if err != nil {
 		return err
 	}
@@ -275,5 +281,5 @@ func (d *Dir) Forget(keep []string) error {
 			gone = append(gone, ShardsDir+"/"+name)
 		}
 	}
-	return d.at.Remove(gone...)
+	return s.dir.at.Remove(gone...)
 }

@@ -14,13 +14,13 @@ func TestVanishedStateDirectory(t *testing.T) {
 	}
 	defer d.Close()
 	for range 3 {
-		if err := d.PutState("shards/a.json", 1); err != nil {
+		if err := d.State().Put("shards/a.json", 1); err != nil {
 			t.Fatal(err)
 		}
-		if err := d.Forget(nil); err != nil {
+		if err := d.Shards().Forget(nil); err != nil {
 			t.Fatal(err)
 		}
-		d.prune(ShardsDir, place.TempDir)
+		prune(d, ShardsDir, place.TempDir)
 		if names, err := d.List(place.StateDir); err != nil || len(names) != 1 {
 			t.Fatalf("%q, %v", names, err)
 		}

@@ -43,7 +43,7 @@ const indexBuffer = 64 << 10
 
 // Create starts a shard with the given file name in d.
 func (d *Dir) Create(file string, o WriterOptions) (*Writer, error) {
-	w, err := d.create(file, o)
+	w, err := newWriter(d, file, o)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (d *Dir) Create(file string, o WriterOptions) (*Writer, error) {
 // writing goroutine, and Commit does not fsync the directories; the caller calls SyncNames once for
 // all.
 func (d *Dir) CreatePart(file string, o WriterOptions) (*Writer, error) {
-	w, err := d.create(file, o)
+	w, err := newWriter(d, file, o)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func (d *Dir) CreatePart(file string, o WriterOptions) (*Writer, error) {
 // SyncNames fsyncs the directories of shards and indexes so that renames are durable.
 func (d *Dir) SyncNames() error { return d.at.SyncNames() }
 
-func (d *Dir) create(file string, o WriterOptions) (*Writer, error) {
+func newWriter(d *Dir, file string, o WriterOptions) (*Writer, error) {
 	if err := CheckName(file); err != nil {
 		return nil, err
 	}

@@ -67,7 +67,7 @@ func exportToStore(ctx context.Context, in *inputs, at storage.Location, write w
 		o.note("%s holds an unfinished export: completing it", at.Path())
 	}
 	me := exporting{ID: rand.Text()}
-	if err := dir.PutStateFile(setdir.ExportFile, me); err != nil {
+	if err := dir.State().PutFile(setdir.ExportFile, me); err != nil {
 		return err
 	}
 	t, err := newStoreTree(dir.Context(), at, there)
@@ -100,7 +100,7 @@ func undo(ctx context.Context, at storage.Location, me exporting, made []string)
 		return err
 	}
 	var last exporting
-	is, err := dir.ReadStateFile(setdir.ExportFile, &last)
+	is, err := dir.State().ReadFile(setdir.ExportFile, &last)
 	if err == nil && is && last == me { // otherwise another run has taken over
 		err = errors.Join(dir.Remove(made...), dir.Sweep())
 	}
