@@ -86,6 +86,11 @@ var (
 	}
 	// ofReader are the packages below reader, each above those before it.
 	ofReader = []string{"reader/internal/pipeline", "reader/internal/fileset", "reader/internal/records", "reader/internal/stages", "reader/internal/flows", "reader/internal/images"}
+	// ofExport are the packages below internal/view/export, each above those before it.
+	ofExport = []string{
+		"internal/view/export/spec", "internal/view/export/input", "internal/view/export/filetree", "internal/view/export/jsonvalue",
+		"internal/view/export/images", "internal/view/export/tables", "internal/view/export/boxes",
+	}
 	// verbs are the packages that work on sets.
 	verbs = []string{"shard/stats", "shard/verify", "shard/repair", "shard/reshape", "shard/write"}
 )
@@ -261,10 +266,38 @@ var rooms = map[string]room{
 	// Tables of formats that need libraries: nobody but those who convert pays for them.
 	"internal/table/arrow":   {ours: []string{"internal"}, theirs: slices.Concat(wire, files, arrow), judges: judges},
 	"internal/table/parquet": {ours: []string{"internal"}, theirs: slices.Concat(wire, files, parquet), judges: slices.Concat(judges, tables)},
+	// An export, from the top down: each room imports those below it.
 	"internal/view/export": {
-		ours:   slices.Concat(engine, []string{"shard", "tfrecord", "augment", "internal/codec/orientation", "internal/annotation/objects", "internal/codec/rawpixels", "internal/set/shares"}),
+		ours:   slices.Concat(engine, ofExport, []string{"shard", "tfrecord", "augment", "internal/codec/orientation", "internal/annotation/objects", "internal/codec/rawpixels", "internal/set/shares"}),
+		tests:  []string{"internal/dev/exporttest"},
 		theirs: slices.Concat(wire, files, globs, pixels, tables), judges: judges,
 	},
+	"internal/view/export/boxes": {
+		ours:   slices.Concat(engine, ofExport[:5], []string{"shard", "tfrecord", "augment", "internal/codec/orientation", "internal/annotation/objects"}),
+		theirs: slices.Concat(wire, files, globs, pixels), judges: judges,
+	},
+	"internal/view/export/images": {
+		ours:   slices.Concat(engine, ofExport[:4], []string{"tfrecord", "augment"}),
+		tests:  []string{"internal/dev/exporttest"},
+		theirs: slices.Concat(wire, files, globs, pixels), judges: judges,
+	},
+	"internal/view/export/tables": {
+		ours:   slices.Concat(engine, ofExport[:4], []string{"tfrecord"}),
+		tests:  []string{"internal/dev/exporttest"},
+		theirs: slices.Concat(wire, files, globs, pixels, tables), judges: judges,
+	},
+	"internal/view/export/jsonvalue": {ours: []string{"tfrecord"}, theirs: wire, judges: judges},
+	"internal/view/export/filetree": {
+		ours:   slices.Concat(engine, ofExport[:1]),
+		tests:  []string{"internal/dev/exporttest"},
+		theirs: slices.Concat(wire, files, globs), judges: judges,
+	},
+	"internal/view/export/input": {
+		ours:   slices.Concat(engine, ofExport[:1], []string{"shard", "tfrecord", "augment", "internal/codec/rawpixels", "internal/set/shares"}),
+		theirs: slices.Concat(wire, files, globs, pixels), judges: judges,
+	},
+	"internal/view/export/spec": {ours: []string{"shard"}, theirs: slices.Concat(wire, files, globs), judges: judges},
+
 	"internal/set/digest":           {ours: []string{"tfrecord", "internal"}, theirs: slices.Concat(wire, files), judges: judges},
 	"internal/annotation/objects":   {ours: []string{"tfrecord", "internal"}, theirs: wire, judges: judges},
 	"internal/codec/rawpixels":      {ours: []string{"tfrecord", "internal"}, theirs: wire, judges: judges},
@@ -277,6 +310,7 @@ var rooms = map[string]room{
 	"internal/set/fingerprint":      {ours: slices.Concat(engine, []string{"shard", "tfrecord"}), theirs: slices.Concat(wire, files, globs), judges: judges},
 	"internal/set/recordcount":      {ours: slices.Concat(engine, []string{"shard", "tfrecord"}), theirs: slices.Concat(wire, files, globs), judges: judges},
 	// What only tests, benchmarks and releases need. Tests of every room may import it.
+	"internal/dev/exporttest": {ours: []string{"tfrecord", "internal"}, theirs: wire},
 	"internal/dev/readertest": {ours: []string{"tfrecord", "internal/codec/inflate"}, theirs: wire},
 	"internal/dev":            {ours: []string{"internal"}, theirs: slices.Concat(wire, files, pixels)},
 	// Sets for tests.
