@@ -91,6 +91,8 @@ var (
 		"internal/view/export/spec", "internal/view/export/input", "internal/view/export/filetree", "internal/view/export/jsonvalue",
 		"internal/view/export/images", "internal/view/export/tables", "internal/view/export/boxes",
 	}
+	// ofPreview are the packages below internal/view/preview, each above those before it.
+	ofPreview = []string{"internal/view/preview/plaintext", "internal/view/preview/contents", "internal/view/preview/sample"}
 	// verbs are the packages that work on sets.
 	verbs = []string{"shard/stats", "shard/verify", "shard/repair", "shard/reshape", "shard/write"}
 )
@@ -235,7 +237,7 @@ var rooms = map[string]room{
 	// Main functions, which only call the command.
 	"cmd": {ours: []string{"internal/command"}, theirs: slices.Concat(wire, files, globs, pixels, estimates, tables, arrow, prompt, conditions, driver)},
 	"internal/command": {
-		ours:   slices.Concat(engine, onSets, verbs, []string{"internal/command/cli", "internal/command/conversion", "internal/command/formats", "internal/command/text", "shard", "tfrecord", "augment", "reader", "convert", "gpu", "internal/set/where", "internal/view/export", "internal/view/emit", "internal/view/preview", "internal/codec/thumbnail", "internal/view/doctor", "internal/view/readbench"}),
+		ours:   slices.Concat(engine, onSets, verbs, []string{"internal/command/cli", "internal/command/conversion", "internal/command/formats", "internal/command/text", "shard", "tfrecord", "augment", "reader", "convert", "gpu", "internal/set/where", "internal/view/export", "internal/view/export/spec", "internal/view/emit", "internal/view/preview", "internal/codec/thumbnail", "internal/view/doctor", "internal/view/readbench"}),
 		tests:  []string{"columns", "internal/dev/settest"}, // what batches are read with
 		theirs: slices.Concat(wire, files, globs, pixels, estimates, tables, arrow, prompt, conditions, driver), judges: slices.Concat(judges, scripts),
 	},
@@ -311,6 +313,10 @@ var rooms = map[string]room{
 	"internal/set/recordcount":      {ours: slices.Concat(engine, []string{"shard", "tfrecord"}), theirs: slices.Concat(wire, files, globs), judges: judges},
 	// What only tests, benchmarks and releases need. Tests of every room may import it.
 	"internal/dev/exporttest": {ours: []string{"tfrecord", "internal"}, theirs: wire},
+	"internal/dev/previewtest": {
+		ours:   slices.Concat(engine, onSets, []string{"shard", "shard/repair", "tfrecord", "augment"}),
+		theirs: slices.Concat(wire, files, globs, pixels),
+	},
 	"internal/dev/readertest": {ours: []string{"tfrecord", "internal/codec/inflate"}, theirs: wire},
 	"internal/dev":            {ours: []string{"internal"}, theirs: slices.Concat(wire, files, pixels)},
 	// Sets for tests.
@@ -318,11 +324,24 @@ var rooms = map[string]room{
 	"internal/set/shares":  {ours: slices.Concat(engine, []string{"shard", "tfrecord"}), theirs: slices.Concat(wire, files, globs), judges: judges},
 	"internal/set/tfds":    {ours: slices.Concat(engine, []string{"shard", "tfrecord"}), theirs: slices.Concat(wire, files, globs), judges: judges},
 	"internal/view/emit":   {ours: slices.Concat(engine, []string{"shard", "shard/stats", "tfrecord", "internal/annotation/objects"}), theirs: slices.Concat(wire, files, globs, estimates), judges: judges},
+	// A preview, from the top down: each room imports those below it.
 	"internal/view/preview": {
-		ours:   slices.Concat(engine, []string{"shard", "shard/stats", "tfrecord", "augment", "internal/codec/thumbnail", "internal/annotation/objects", "internal/codec/orientation", "internal/codec/rawpixels"}),
-		tests:  verbs,
+		ours:   slices.Concat(engine, ofPreview, []string{"shard", "shard/stats", "tfrecord", "augment", "internal/codec/thumbnail", "internal/annotation/objects"}),
+		tests:  slices.Concat(verbs, []string{"internal/dev/previewtest"}),
 		theirs: slices.Concat(wire, files, globs, pixels, estimates), judges: judges,
 	},
+	"internal/view/preview/sample": {
+		ours:   slices.Concat(engine, ofPreview[:2], []string{"shard", "shard/stats", "tfrecord", "augment", "internal/codec/thumbnail", "internal/annotation/objects", "internal/codec/orientation", "internal/codec/rawpixels"}),
+		tests:  []string{"internal/dev/previewtest"},
+		theirs: slices.Concat(wire, files, globs, pixels, estimates), judges: judges,
+	},
+	"internal/view/preview/contents": {
+		ours:   slices.Concat(engine, ofPreview[:1], []string{"shard", "shard/stats", "tfrecord", "internal/annotation/objects"}),
+		tests:  []string{"internal/dev/previewtest"},
+		theirs: slices.Concat(wire, files, globs, estimates), judges: judges,
+	},
+	"internal/view/preview/plaintext": {ours: []string{"internal"}},
+
 	// What reading costs on this machine, measured with the reader's own code.
 	"internal/view/readbench": {
 		ours:   slices.Concat(engine, []string{"shard", "tfrecord", "augment", "reader"}),

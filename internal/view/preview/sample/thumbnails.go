@@ -1,4 +1,4 @@
-package preview
+package sample
 
 import (
 	"context"
@@ -23,9 +23,12 @@ import (
 const (
 	maxSide    = 640 // of an image on the page, in pixels
 	minSide    = 48  // below which the quality is reduced instead
-	losslessly = 64  // the longest side of images that become PNG
+	Losslessly = 64  // the longest side of images that become PNG
 	quality    = 82
 	lowQuality = 40
+
+	// CellSide is the side of an image that is kept as pixels, for a contact sheet.
+	CellSide = 176
 )
 
 // Memory of the images that are decoded at the same time, over all workers: at most decodedBytes,
@@ -35,34 +38,34 @@ const (
 	keptBytes    = 64 << 20 // of an image, from one to the next
 )
 
-// newGate returns the memory budget shared by all images.
-func newGate() *par.Budget { return par.NewBudget(min(decodedBytes, memory.Limit()/4)) }
+// NewGate returns the memory budget shared by all images.
+func NewGate() *par.Budget { return par.NewBudget(min(decodedBytes, memory.Limit()/4)) }
 
-// shownImage is an image on the page.
-type shownImage struct {
-	uri           string // data: with our own encoding
-	width, height int    // of the stored image
-	shownWidth    int    // of the image on the page
-	shownHeight   int
-	format        string
-	bytes         int // of the stored image
-	orientation   int // EXIF's, from the stored image to the shown one
+// ShownImage is an image on the page.
+type ShownImage struct {
+	Uri           string // data: with our own encoding
+	Width, Height int    // of the stored image
+	ShownWidth    int    // of the image on the page
+	ShownHeight   int
+	Format        string
+	Bytes         int // of the stored image
+	Orientation   int // EXIF's, from the stored image to the shown one
 	// pixels is used instead of uri on a contact sheet.
-	pixels *image.NRGBA
+	Pixels *image.NRGBA
 }
 
-// thumbnails makes images small, for one goroutine at a time.
-type thumbnails struct {
-	codec   *augment.Codec
-	gate    *par.Budget // of all goroutines
+// Thumbnails makes images small, for one goroutine at a time.
+type Thumbnails struct {
+	Codec   *augment.Codec
+	Gate    *par.Budget // of all goroutines
 	held    int64       // of it, until release
 	full    augment.Image
 	scratch augment.Scratch
 }
 
 // reserve waits until bytes are available for an image.
-func (p *thumbnails) reserve(bytes int64) error {
-	if err := p.gate.Acquire(context.Background(), bytes); err != nil {
+func (p *Thumbnails) reserve(bytes int64) error {
+	if err := p.Gate.Acquire(context.Background(), bytes); err != nil {
 		return err
 	}
 	p.held = bytes
@@ -70,52 +73,52 @@ func (p *thumbnails) reserve(bytes int64) error {
 }
 
 // release ends what decode began.
-func (p *thumbnails) release() {
+func (p *Thumbnails) release() {
 	if cap(p.full.Pix) > keptBytes {
 		p.full = augment.Image{}
 	}
 	p.scratch.Trim()
-	p.gate.Release(p.held)
+	p.Gate.Release(p.held)
 	p.held = 0
 }
 
 // decode decodes the image of a record to full, at not much more than the wanted size if the
 // decoder can. The caller must call release, whatever decode returns.
-func (p *thumbnails) decode(features *tfrecord.Features, data []byte, side int) (*shownImage, error) {
-	info := &shownImage{bytes: len(data), format: textOf(features, imagekey.Format)}
-	info.orientation = 1
-	if rawpixels.SampleBytes(info.format) > 0 {
+func (p *Thumbnails) decode(features *tfrecord.Features, data []byte, side int) (*ShownImage, error) {
+	info := &ShownImage{Bytes: len(data), Format: textOf(features, imagekey.Format)}
+	info.Orientation = 1
+	if rawpixels.SampleBytes(info.Format) > 0 {
 		return info, p.loadSamples(features, data, info)
 	}
-	stat, err := p.codec.Stat(data)
+	stat, err := p.Codec.Stat(data)
 	if err != nil {
 		return nil, err
 	}
-	info.format = strings.ToUpper(string(stat.Format))
-	info.width, info.height = stat.Oriented()
-	info.orientation = stat.Orientation
+	info.Format = strings.ToUpper(string(stat.Format))
+	info.Width, info.Height = stat.Oriented()
+	info.Orientation = stat.Orientation
 	if err := p.reserve(stat.Memory()); err != nil {
 		return nil, err
 	}
 	fit := augment.ResizeSpec{Width: side, Height: side, Fit: augment.Longer, NoUpscale: true, NoAntialias: true}
 	var o augment.DecodeOptions
-	o.MinWidth, o.MinHeight = fit.MinDecode(info.width, info.height)
-	_, err = p.codec.Decode(&p.full, data, o)
+	o.MinWidth, o.MinHeight = fit.MinDecode(info.Width, info.Height)
+	_, err = p.Codec.Decode(&p.full, data, o)
 	return info, err
 }
 
 // loadSamples takes an image that is stored as samples.
-func (p *thumbnails) loadSamples(features *tfrecord.Features, data []byte, info *shownImage) error {
-	stored, err := rawpixels.Of(features, info.format, len(data))
+func (p *Thumbnails) loadSamples(features *tfrecord.Features, data []byte, info *ShownImage) error {
+	stored, err := rawpixels.Of(features, info.Format, len(data))
 	if err != nil {
 		return err
 	}
-	info.width, info.height = stored.Width, stored.Height
-	if err := p.reserve(int64(len(data) / rawpixels.SampleBytes(info.format))); err != nil {
+	info.Width, info.Height = stored.Width, stored.Height
+	if err := p.reserve(int64(len(data) / rawpixels.SampleBytes(info.Format))); err != nil {
 		return err
 	}
 	p.full.Reset(stored.Width, stored.Height, stored.Channels)
-	if info.format == rawpixels.Uint8 {
+	if info.Format == rawpixels.Uint8 {
 		copy(p.full.Pix, data)
 		return nil
 	}
@@ -148,30 +151,30 @@ func stretch(dst []uint8, data []byte) error {
 }
 
 // load makes an image whose longer side is at most side pixels.
-func (p *thumbnails) load(features *tfrecord.Features, data []byte, side int) (*shownImage, error) {
+func (p *Thumbnails) load(features *tfrecord.Features, data []byte, side int) (*ShownImage, error) {
 	defer p.release()
 	info, err := p.decode(features, data, side)
 	if err != nil {
 		return nil, fmt.Errorf("cannot be decoded: %w", err)
 	}
-	if info.pixels, err = thumbnail.New(&p.full, side, false, &p.scratch); err != nil {
+	if info.Pixels, err = thumbnail.New(&p.full, side, false, &p.scratch); err != nil {
 		return nil, fmt.Errorf("cannot be made smaller: %w", err)
 	}
-	info.shownWidth, info.shownHeight = info.pixels.Rect.Dx(), info.pixels.Rect.Dy()
+	info.ShownWidth, info.ShownHeight = info.Pixels.Rect.Dx(), info.Pixels.Rect.Dy()
 	return info, nil
 }
 
 // small makes an image of at most budget bytes as base64.
-func (p *thumbnails) small(features *tfrecord.Features, data []byte, budget int) (*shownImage, error) {
+func (p *Thumbnails) small(features *tfrecord.Features, data []byte, budget int) (*ShownImage, error) {
 	info, err := p.load(features, data, maxSide)
 	if err != nil {
 		return nil, err
 	}
-	im := info.pixels
-	info.pixels = nil
+	im := info.Pixels
+	info.Pixels = nil
 	budget = budget / 4 * 3
 	side, q := max(im.Rect.Dx(), im.Rect.Dy()), quality
-	if side <= losslessly {
+	if side <= Losslessly {
 		png, err := thumbnail.PNG(im)
 		if err != nil {
 			return nil, fmt.Errorf("cannot be encoded: %w", err)
@@ -197,8 +200,8 @@ func (p *thumbnails) small(features *tfrecord.Features, data []byte, budget int)
 	}
 }
 
-func (p *shownImage) show(mime string, data []byte, bounds image.Rectangle) *shownImage {
-	p.shownWidth, p.shownHeight = bounds.Dx(), bounds.Dy()
-	p.uri = "data:" + mime + ";base64," + base64.StdEncoding.EncodeToString(data)
+func (p *ShownImage) show(mime string, data []byte, bounds image.Rectangle) *ShownImage {
+	p.ShownWidth, p.ShownHeight = bounds.Dx(), bounds.Dy()
+	p.Uri = "data:" + mime + ";base64," + base64.StdEncoding.EncodeToString(data)
 	return p
 }

@@ -1,4 +1,4 @@
-package preview
+package plaintext
 
 import (
 	"html"
@@ -32,7 +32,7 @@ func TestShown(t *testing.T) {
 		{strings.Repeat("x", 1<<20), 12, "xxxxxxxxx…"},
 		{strings.Repeat("é", 1<<20), 12, "éééé…"},
 	} {
-		got := shown(c.give, c.limit)
+		got := Shown(c.give, c.limit)
 		if got != c.want {
 			t.Errorf("shown(%.40q, %d) is %q, want %q", c.give, c.limit, got, c.want)
 		}
@@ -47,38 +47,17 @@ func FuzzShown(f *testing.F) {
 		f.Add(s, 20)
 	}
 	f.Fuzz(func(t *testing.T, s string, limit int) {
-		limit = min(max(limit, len(ellipsis)), 1<<16)
-		got := shown(s, limit)
+		limit = min(max(limit, len(Ellipsis)), 1<<16)
+		got := Shown(s, limit)
 		if n := len(html.EscapeString(got)); n > limit || !utf8.ValidString(got) || strings.ContainsAny(got, "\x00\u2028\u202e\n") {
 			t.Errorf("shown(%q, %d) is %q, of %d bytes", s, limit, got, n)
 		}
 	})
 }
 
-func TestOpsText(t *testing.T) {
-	for give, want := range map[string]string{
-		`[]`:               "",
-		`[{"op":"hflip"}]`: "hflip",
-		`[{"op":"resized_crop","x":29,"y":25,"w":169,"h":172,"width":160,"height":160,"filter":"bilinear","antialias":true},{"op":"rotate","angle":-2.183230413305509,"filter":"nearest"}]`: "resized crop 169×172 at 29,25 · rotate -2.18",
-		`[{"op":"affine","angle":0,"translate":[3,-4],"scale":1.25}]`:                                                                                        "affine angle 0 translate 3,-4 scale 1.25",
-		`[{"op":"mixup","lambda":0.25,"partners":[{"key":"b/2.jpg","weight":0.75,"width":9,"height":7,"ops":[{"op":"hflip"}]}]},{"op":"hflip"}]`:             "mixup 25% with b/2.jpg 75% · hflip",
-		`[{"op":"mosaic","lambda":0.371,"size":320,"center":[3,4],"partners":[{"key":"b","weight":0.229},{"key":"c","weight":0.4},{"key":"d","weight":0}]}]`: "mosaic 37% with b 23%, c 40%, d 0%",
-		`[{"op":"a","partners":[],"lambda":0.5}]`: "a partners  lambda 0.5",
-		`not JSON`:                    "not JSON",
-		`{"op":"hflip"}`:              `{"op":"hflip"}`,
-		`[{"angle":3}]`:               `[{"angle":3}]`,
-		`[1]`:                         `[1]`,
-		`[{"op":"a","b":{"c":[{}]}}]`: `a {"c":[{}]}`,
-	} {
-		if got := opsText(give); got != want {
-			t.Errorf("opsText(%s) is %q, want %q", give, got, want)
-		}
-	}
-}
-
 func TestNumbersForPeople(t *testing.T) {
 	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", -1234567: "-1,234,567"} {
-		if got := grouped(n); got != want {
+		if got := Grouped(n); got != want {
 			t.Errorf("grouped(%d) is %s, want %s", n, got, want)
 		}
 	}
@@ -88,7 +67,7 @@ func TestNumbersForPeople(t *testing.T) {
 		}
 	}
 	for s, want := range map[string]string{"2007": "2007", "20070": "20,070", "0.25": "0.25", "1e+30": "1e+30", "-9223372036854775808": "-9.223e+18"} {
-		if got := decimal(s); got != want {
+		if got := Decimal(s); got != want {
 			t.Errorf("decimal(%s) is %s, want %s", s, got, want)
 		}
 	}

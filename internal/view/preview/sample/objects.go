@@ -1,4 +1,4 @@
-package preview
+package sample
 
 import (
 	"cmp"
@@ -12,142 +12,111 @@ import (
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/annotation/objects"
 	exif "github.com/tfrec/tfrec/internal/codec/orientation"
-	"github.com/tfrec/tfrec/shard/stats"
+	"github.com/tfrec/tfrec/internal/view/preview/plaintext"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// classes are the classes of objects, numbered from the most frequent.
-type classes struct {
-	names []string         // by number
-	at    map[string]int   // numbers by name
-	ids   map[int64]string // names by id
-}
-
-func newClasses(o *stats.Objects) classes {
-	c := classes{at: map[string]int{}, ids: map[int64]string{}}
-	if o == nil {
-		return c
-	}
-	list := slices.Clone(o.Classes)
-	slices.SortStableFunc(list, func(a, b stats.ObjectClass) int { return cmp.Compare(b.Objects, a.Objects) })
-	for _, class := range list {
-		name := className(class)
-		if class.ID != nil {
-			c.ids[*class.ID] = name
-		}
-		if _, known := c.at[name]; !known {
-			c.at[name] = len(c.names)
-			c.names = append(c.names, name)
-		}
-	}
-	return c
-}
-
-func className(c stats.ObjectClass) string {
-	if c.Name == "" && c.ID != nil {
-		return strconv.FormatInt(*c.ID, 10)
-	}
-	return c.Name
-}
-
-// drawing is the boxes and masks to draw over a record's image.
-type drawing struct {
+// Drawing is the boxes and masks to draw over a record's image.
+type Drawing struct {
 	// boxes are the boxes to draw, the largest first; total is the number of objects.
-	boxes []drawnBox
-	total int
+	Boxes []drawnBox
+	Total int
 	// masks has a colour of maskColours for each pixel; nil if there are none.
-	masks *image.Paletted
-	uri   string // of masks, for the page
+	Masks *image.Paletted
+	Uri   string // of masks, for the page
 	// summary counts the objects by class, and classes are the numbers of their classes.
-	summary string
-	classes []int
+	Summary string
+	Classes []int
 	// problem is why some of it is not drawn; "" if nothing is missing.
-	problem string
+	Problem string
 }
+
+// Empty reports whether it is known that a record has no objects.
+func (w *Drawing) Empty() bool { return w == nil || w.Total == 0 && w.Problem == "" }
 
 // drawnBox is a box of the upright image, in shares of its width and height.
 type drawnBox struct {
-	xmin, ymin, xmax, ymax float64
-	name                   string
-	class                  int // its number, for the colour
+	Xmin, Ymin, Xmax, Ymax float64
+	Name                   string
+	Class                  int // its number, for the colour
 }
 
-func (b *drawnBox) area() float64 { return (b.xmax - b.xmin) * (b.ymax - b.ymin) }
+func (b *drawnBox) area() float64 { return (b.Xmax - b.Xmin) * (b.Ymax - b.Ymin) }
 
-// maxDrawn bounds the objects of a record to draw.
-const maxDrawn = 200
+// MaxDrawn bounds the objects of a record to draw.
+const MaxDrawn = 200
 
 // maxObjects bounds the objects that a record may have for any to be drawn.
 const maxObjects = 100_000
 
-// draw returns the drawing for a record's image; nil if there is none.
-func (d *describer) draw(features *tfrecord.Features, im *shownImage) *drawing {
-	w := &drawing{}
+// Draw returns the drawing for a record's image; nil if there is none.
+func (d *Describer) Draw(features *tfrecord.Features, im *ShownImage) *Drawing {
+	w := &Drawing{}
 	var masks [][]byte
 	if objects.Present(features) {
 		n, err := objects.Check(features)
 		switch {
 		case err != nil:
-			w.problem = "objects are not drawn: " + err.Error()
+			w.Problem = "objects are not drawn: " + err.Error()
 		case n > maxObjects:
-			w.total, w.summary = n, count(int64(n), "object")
-			w.problem = fmt.Sprintf("more than %s are not drawn", grouped(maxObjects))
+			w.Total, w.Summary = n, plaintext.Count(int64(n), "object")
+			w.Problem = fmt.Sprintf("more than %s are not drawn", plaintext.Grouped(maxObjects))
 		default:
 			_ = d.objects.Parse(features) // cannot fail: they were checked
-			d.addBoxes(w, im.orientation)
+			d.addBoxes(w, im.Orientation)
 			masks = d.objects.Masks
 		}
 	}
 	if err := d.addMasks(w, masks, features, im); err != nil {
-		w.problem = strings.TrimPrefix(w.problem+"; ", "; ") + "masks are not drawn: " + err.Error()
+		w.Problem = strings.TrimPrefix(w.Problem+"; ", "; ") + "masks are not drawn: " + err.Error()
 	}
-	if w.total == 0 && w.masks == nil && w.problem == "" {
+	if w.Total == 0 && w.Masks == nil && w.Problem == "" {
 		return nil
 	}
 	return w
 }
 
 // addBoxes adds the boxes of the parsed objects, and counts them by class.
-func (d *describer) addBoxes(w *drawing, orientation int) {
+func (d *Describer) addBoxes(w *Drawing, orientation int) {
 	o := &d.objects
-	w.total = o.Len()
+	w.Total = o.Len()
 	counts := map[string]int{}
 	for i, box := range o.Boxes {
-		b := drawnBox{name: d.nameOf(i)}
-		b.class = d.classes.at[b.name]
-		counts[b.name]++
+		b := drawnBox{Name: d.nameOf(i)}
+		b.Class = d.Classes.At[b.Name]
+		counts[b.Name]++
 		if b.place(box, orientation) {
-			w.boxes = append(w.boxes, b)
+			w.Boxes = append(w.Boxes, b)
 		}
 	}
-	slices.SortStableFunc(w.boxes, func(a, b drawnBox) int { return cmp.Compare(b.area(), a.area()) })
-	w.boxes = w.boxes[:min(len(w.boxes), maxDrawn)]
-	w.summary = summaryOf(counts, w.total)
+	slices.SortStableFunc(w.Boxes, func(a, b drawnBox) int { return cmp.Compare(b.area(), a.area()) })
+	w.Boxes = w.Boxes[:min(len(w.Boxes), MaxDrawn)]
+	w.Summary = summaryOf(counts, w.Total)
 	for name := range counts {
-		if at, known := d.classes.at[name]; known {
-			w.classes = append(w.classes, at)
+		if at, known := d.Classes.At[name]; known {
+			w.Classes = append(w.Classes, at)
 		}
 	}
 }
 
 // nameOf returns the name of the class of object i.
-func (d *describer) nameOf(i int) string {
+func (d *Describer) nameOf(i int) string {
 	o := &d.objects
 	switch {
 	case len(o.Labels) > 0:
-		if name := d.classes.ids[o.Labels[i]]; name != "" {
+		if name := d.Classes.Ids[o.Labels[i]]; name != "" {
 			return name
 		}
 		return strconv.FormatInt(o.Labels[i], 10)
 	case len(o.Texts) > 0:
-		return string(o.Texts[i][:min(len(o.Texts[i]), maxValueText)])
+		return string(o.Texts[i][:min(len(o.Texts[i]), plaintext.MaxValueText)])
 	}
 	return ""
 }
 
 // summaryOf lists the classes with the most objects: "3 objects: cat 2, dog".
 func summaryOf(counts map[string]int, total int) string {
-	text := count(int64(total), "object")
+	text := plaintext.Count(int64(total), "object")
 	names := make([]string, 0, len(counts))
 	for name := range counts {
 		if name != "" {
@@ -156,14 +125,14 @@ func summaryOf(counts map[string]int, total int) string {
 	}
 	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b)) })
 	var says []string
-	for _, name := range names[:min(len(names), maxCounts)] {
+	for _, name := range names[:min(len(names), plaintext.MaxCounts)] {
 		if counts[name] > 1 {
 			name += " " + strconv.Itoa(counts[name])
 		}
 		says = append(says, name)
 	}
 	if len(says) > 0 {
-		text += ": " + andMore(says, len(names))
+		text += ": " + plaintext.AndMore(says, len(names))
 	}
 	return text
 }
@@ -181,7 +150,7 @@ func (b *drawnBox) place(box [4]float32, orientation int) bool {
 		return false
 	}
 	up := augment.Box{XMin: x[0], YMin: x[1], XMax: x[2], YMax: x[3]}.Orient(orientation, 1, 1)
-	b.xmin, b.xmax, b.ymin, b.ymax = up.XMin, up.XMax, up.YMin, up.YMax
+	b.Xmin, b.Xmax, b.Ymin, b.Ymax = up.XMin, up.XMax, up.YMin, up.YMax
 	return true
 }
 

@@ -1,4 +1,4 @@
-package preview
+package contents
 
 import (
 	"cmp"
@@ -17,17 +17,17 @@ import (
 
 // wanted is a record to be read, and where it goes among those shown.
 type wanted struct {
-	location
+	Location
 	to int
 }
 
-// fetch reads the records at places and calls take for each, from up to workers goroutines at the
+// Fetch reads the records at places and calls take for each, from up to workers goroutines at the
 // same time, with its number in the list and its bytes, which take may keep, or with an error if it
 // cannot be read.
-func (c *contents) fetch(ctx context.Context, places []location, workers int, take func(i int, record []byte, err error)) error {
-	byFile := make([][]wanted, len(c.files))
+func (c *Set) Fetch(ctx context.Context, places []Location, workers int, take func(i int, record []byte, err error)) error {
+	byFile := make([][]wanted, len(c.Files))
 	for i, p := range places {
-		byFile[p.file] = append(byFile[p.file], wanted{p, i})
+		byFile[p.File] = append(byFile[p.File], wanted{p, i})
 	}
 	var work errgroup.Group // processing of records
 	work.SetLimit(workers)
@@ -37,9 +37,9 @@ func (c *contents) fetch(ctx context.Context, places []location, workers int, ta
 		if len(list) == 0 {
 			continue
 		}
-		slices.SortFunc(list, func(a, b wanted) int { return cmp.Compare(a.record, b.record) })
+		slices.SortFunc(list, func(a, b wanted) int { return cmp.Compare(a.Record, b.Record) })
 		reading.Go(func() error {
-			return fetchFrom(ctx, c.files[i], list, func(i int, record []byte, err error) {
+			return fetchFrom(ctx, c.Files[i], list, func(i int, record []byte, err error) {
 				work.Go(func() error { take(i, record, err); return nil })
 			})
 		})
@@ -51,11 +51,11 @@ func (c *contents) fetch(ctx context.Context, places []location, workers int, ta
 
 // fetchFrom reads records of one file in their order: by its index if it has one that matches,
 // otherwise by reading everything up to the last of them.
-func fetchFrom(ctx context.Context, f file, list []wanted, take func(i int, record []byte, err error)) error {
+func fetchFrom(ctx context.Context, f File, list []wanted, take func(i int, record []byte, err error)) error {
 	if list[0].offset < 0 {
 		setOffsets(ctx, f, list)
 	}
-	in, err := storage.Open(ctx, f.path)
+	in, err := storage.Open(ctx, f.Path)
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func fetchFrom(ctx context.Context, f file, list []wanted, take func(i int, reco
 	for _, w := range list {
 		record, ok := []byte(nil), false
 		if w.offset >= 0 {
-			record, ok = readAt(in, f.path, w)
+			record, ok = readAt(in, f.Path, w)
 		}
 		if ok {
 			take(w.to, record, nil)
@@ -75,7 +75,7 @@ func fetchFrom(ctx context.Context, f file, list []wanted, take func(i int, reco
 	if len(missed) == 0 {
 		return nil
 	}
-	r, err := shard.Open(ctx, f.path, tfrecord.ReaderOptions{})
+	r, err := shard.Open(ctx, f.Path, tfrecord.ReaderOptions{})
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func passOver(ctx context.Context, r *shard.Reader, list []wanted, take func(i i
 		if final && err != io.EOF && !isDamage(err) {
 			return err
 		}
-		for len(list) > 0 && (final || list[0].record == r.Record()) {
+		for len(list) > 0 && (final || list[0].Record == r.Record()) {
 			if err != nil {
 				take(list[0].to, nil, err)
 			} else {
@@ -122,24 +122,24 @@ func recoverable(err error) bool {
 
 // setOffsets gives records their offsets from the index next to their file. Without an index, or
 // with one for another number of records, it sets none.
-func setOffsets(ctx context.Context, f file, list []wanted) {
-	index, err := storage.Open(ctx, manifest.IndexPath(f.path))
+func setOffsets(ctx context.Context, f File, list []wanted) {
+	index, err := storage.Open(ctx, manifest.IndexPath(f.Path))
 	if err != nil {
 		return
 	}
 	defer index.Close() // likewise
 	offsets := make([]int64, 0, len(list))
 	var lines int64
-	for e, err := range tfrecord.IndexEntries(index, f.path) {
+	for e, err := range tfrecord.IndexEntries(index, f.Path) {
 		if err != nil {
 			return
 		}
-		for len(offsets) < len(list) && list[len(offsets)].record == lines {
+		for len(offsets) < len(list) && list[len(offsets)].Record == lines {
 			offsets = append(offsets, e.Offset)
 		}
 		lines++
 	}
-	if lines != f.records {
+	if lines != f.Records {
 		return
 	}
 	for i, offset := range offsets {

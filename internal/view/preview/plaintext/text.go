@@ -1,8 +1,10 @@
-package preview
+package plaintext
 
 import (
 	"fmt"
 	"html"
+	"math"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -11,19 +13,19 @@ import (
 	"github.com/tfrec/tfrec/internal/plural"
 )
 
-// maxLooked bounds how much of a text is looked at, in bytes.
-const maxLooked = 16 << 10
+// MaxLooked bounds how much of a text is looked at, in bytes.
+const MaxLooked = 16 << 10
 
 // maxMarks bounds the combining marks of a letter. More would cover the lines around it.
 const maxMarks = 4
 
-// shown makes text of the data fit to be shown in at most limit bytes of HTML: stray bytes become
+// Shown makes text of the data fit to be shown in at most limit bytes of HTML: stray bytes become
 // \xNN; characters that are invisible or change the look of the text around them become their code
 // points; and longer text is cut.
-func shown(s string, limit int) string {
-	cut := len(s) > maxLooked
+func Shown(s string, limit int) string {
+	cut := len(s) > MaxLooked
 	if cut {
-		s = strings.ToValidUTF8(s[:maxLooked], "")
+		s = strings.ToValidUTF8(s[:MaxLooked], "")
 	}
 	s = jsontext.Readable(s)
 	var b strings.Builder
@@ -37,19 +39,19 @@ func shown(s string, limit int) string {
 			piece = codePoint(r)
 		}
 		size += len(html.EscapeString(piece))
-		if size > limit-len(ellipsis) {
+		if size > limit-len(Ellipsis) {
 			cut = true
 			break
 		}
 		b.WriteString(piece)
 	}
 	if cut {
-		return b.String() + ellipsis
+		return b.String() + Ellipsis
 	}
 	return b.String()
 }
 
-const ellipsis = "…"
+const Ellipsis = "…"
 
 // hides reports whether a character has no look of its own: controls, line
 // separators, marks that turn the direction of text, private and unassigned ones.
@@ -79,13 +81,13 @@ func codePoint(r rune) string {
 	return fmt.Sprintf(`\u%04x`, r)
 }
 
-// count is a number with its noun: "1 record", "1,204 records".
-func count(n int64, noun string) string {
-	return grouped(n) + " " + plural.Noun(n, noun)
+// Count is a number with its noun: "1 record", "1,204 records".
+func Count(n int64, noun string) string {
+	return Grouped(n) + " " + plural.Noun(n, noun)
 }
 
-// grouped writes a number with commas between thousands.
-func grouped(n int64) string {
+// Grouped writes a number with commas between thousands.
+func Grouped(n int64) string {
 	digits := fmt.Sprint(n)
 	sign := ""
 	if digits[0] == '-' {
@@ -97,8 +99,8 @@ func grouped(n int64) string {
 	return sign + digits
 }
 
-// percent formats a share.
-func percent(n, total int64) string {
+// Percent formats a share.
+func Percent(n, total int64) string {
 	if total == 0 {
 		return "0 %"
 	}
@@ -110,4 +112,48 @@ func percent(n, total int64) string {
 		return fmt.Sprintf("%.1f %%", share)
 	}
 	return fmt.Sprintf("%.0f %%", share)
+}
+
+// Limits on texts.
+const (
+	MaxKeyText   = 120 // bytes of HTML of a key or a name
+	MaxLineText  = 400 // bytes of HTML of a line
+	MaxValueText = 400 // bytes of one feature's text, more than is ever shown
+	MaxCounts    = 8   // names counted in one fact
+)
+
+// AndMore joins the texts of the first of n items.
+func AndMore(says []string, total int) string {
+	text := strings.Join(says, ", ")
+	if more := total - len(says); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// Decimal is figure of a number that is written already, which stays exact when
+// it is whole and not too long.
+func Decimal(s string) string {
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil && len(s) < 16 {
+		if n > -1e4 && n < 1e4 {
+			return s
+		}
+		return Grouped(n)
+	}
+	x, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		return s
+	}
+	return Figure(x)
+}
+
+// Figure formats a number: whole from 10,000 on, otherwise with up to four significant digits.
+func Figure(x float64) string {
+	switch size := math.Abs(x); {
+	case math.IsNaN(x):
+		return ""
+	case size >= 1e4 && size < 1e15:
+		return Grouped(int64(math.Round(x)))
+	}
+	return strconv.FormatFloat(x, 'g', 4, 64)
 }

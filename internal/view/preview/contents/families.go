@@ -1,4 +1,4 @@
-package preview
+package contents
 
 import (
 	"cmp"
@@ -28,12 +28,12 @@ type pendingFamily struct {
 
 type member struct {
 	copy int64
-	location
+	Location
 }
 
 // compareMembers puts the original first and its variants in their order.
 func compareMembers(a, b member) int {
-	return cmp.Or(cmp.Compare(a.copy, b.copy), cmp.Compare(a.file, b.file), cmp.Compare(a.record, b.record))
+	return cmp.Or(cmp.Compare(a.copy, b.copy), cmp.Compare(a.File, b.File), cmp.Compare(a.Record, b.Record))
 }
 
 // familySet holds the families with the smallest hashes, at most room of them.
@@ -80,16 +80,16 @@ func (k *familySet) add(hash xxh3.Uint128, more int, members ...member) {
 	}
 }
 
-// chooseFamilies returns families with n records in total, or all of them: those with the smallest
+// ChooseFamilies returns families with n records in total, or all of them: those with the smallest
 // hashes of their keys and the seed. Variants may be anywhere in a set, so all records are read.
-func (c *contents) chooseFamilies(ctx context.Context, n int, o *Options) ([]family, error) {
+func (c *Set) ChooseFamilies(ctx context.Context, n int, seed uint64, workers int) ([]Family, error) {
 	var mu sync.Mutex
 	all := newFamilySet(n)
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(o.Workers)
-	for i := range c.files {
+	g.SetLimit(workers)
+	for i := range c.Files {
 		g.Go(func() error {
-			found, err := c.familiesOf(ctx, i, n, o.Seed)
+			found, err := c.familiesOf(ctx, i, n, seed)
 			if err != nil {
 				return err
 			}
@@ -109,17 +109,17 @@ func (c *contents) chooseFamilies(ctx context.Context, n int, o *Options) ([]fam
 		list = append(list, f)
 	}
 	slices.SortFunc(list, func(a, b *pendingFamily) int { return compareHash(a.hash, b.hash) })
-	var families []family
+	var families []Family
 	for _, f := range list {
 		if n <= 0 {
 			break
 		}
 		slices.SortFunc(f.members, compareMembers)
-		out := family{more: f.more}
+		out := Family{More: f.more}
 		for _, m := range f.members {
-			out.locations = append(out.locations, m.location)
+			out.Locations = append(out.Locations, m.Location)
 		}
-		n -= len(out.locations)
+		n -= len(out.Locations)
 		families = append(families, out)
 	}
 	return families, nil
@@ -127,9 +127,9 @@ func (c *contents) chooseFamilies(ctx context.Context, n int, o *Options) ([]fam
 
 // familiesOf reads a file for the families that its records belong to. What cannot
 // be read is left out: measuring found it, too.
-func (c *contents) familiesOf(ctx context.Context, number, n int, seed uint64) (k *familySet, err error) {
-	f := c.files[number]
-	r, err := shard.Open(ctx, f.path, tfrecord.ReaderOptions{})
+func (c *Set) familiesOf(ctx context.Context, number, n int, seed uint64) (k *familySet, err error) {
+	f := c.Files[number]
+	r, err := shard.Open(ctx, f.Path, tfrecord.ReaderOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -154,16 +154,16 @@ func (c *contents) familiesOf(ctx context.Context, number, n int, seed uint64) (
 		var id []byte
 		var nth int64
 		if e.Parse(record) == nil {
-			key, _ := e.Get(c.key)
+			key, _ := e.Get(c.Key)
 			id, _ = key.Bytes()
 			copies, _ := e.Get(imagekey.Copy)
 			nth, _ = copies.Int64()
 		}
-		name = append(append(append(name[:0], f.split...), 0), id...)
+		name = append(append(append(name[:0], f.Split...), 0), id...)
 		if len(id) == 0 { // it is alone
 			name = fmt.Appendf(name, "%c%d:%d", 0, number, r.Record())
 		}
-		at := location{number, r.Record(), -1}
+		at := Location{number, r.Record(), -1}
 		if r.Compression() == tfrecord.CompressionNone {
 			at.offset = r.Offset()
 		}

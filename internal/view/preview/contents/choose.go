@@ -1,4 +1,4 @@
-package preview
+package contents
 
 import (
 	"slices"
@@ -6,37 +6,37 @@ import (
 	"github.com/tfrec/tfrec/internal/random"
 )
 
-// location is the location of a record.
-type location struct {
-	file   int   // number of the file
-	record int64 // number in the file, from 0
+// Location is the location of a record.
+type Location struct {
+	File   int   // number of the file
+	Record int64 // number in the file, from 0
 	offset int64 // of its frame in the uncompressed stream; -1 when it is not known
 }
 
-// family is a record with its variants, or a record alone: the places of those
+// Family is a record with its variants, or a record alone: the places of those
 // that are shown, and how many more there are.
-type family struct {
-	locations []location
-	more      int
+type Family struct {
+	Locations []Location
+	More      int
 }
 
-// choose returns n places, or all that there are: a random sample, spread evenly
+// Choose returns n places, or all that there are: a random sample, spread evenly
 // over each split. A small split has a share of its own, so that none is left
 // out while n allows.
-func choose(files []file, n int, seed uint64) []family {
+func Choose(files []File, n int, seed uint64) []Family {
 	var splits []string
 	records := map[string]int64{}
 	for _, f := range files {
-		if _, known := records[f.split]; !known {
-			splits = append(splits, f.split)
+		if _, known := records[f.Split]; !known {
+			splits = append(splits, f.Split)
 		}
-		records[f.split] += f.records
+		records[f.Split] += f.Records
 	}
 	slices.Sort(splits)
-	var chosen []family
+	var chosen []Family
 	for i, quota := range quotas(splits, records, n) {
 		for _, at := range spread(records[splits[i]], quota, random.Key(seed, uint64(i))) {
-			chosen = append(chosen, family{locations: []location{locate(files, splits[i], at)}})
+			chosen = append(chosen, Family{Locations: []Location{locate(files, splits[i], at)}})
 		}
 	}
 	return chosen
@@ -90,15 +90,15 @@ func spread(total, n int64, seed uint64) []int64 {
 }
 
 // locate returns the location of record at of a split.
-func locate(files []file, split string, at int64) location {
+func locate(files []File, split string, at int64) Location {
 	for i, f := range files {
-		if f.split != split {
+		if f.Split != split {
 			continue
 		}
-		if at < f.records {
-			return location{i, at, -1}
+		if at < f.Records {
+			return Location{i, at, -1}
 		}
-		at -= f.records
+		at -= f.Records
 	}
 	panic("preview: a record past the last one was chosen")
 }

@@ -1,4 +1,4 @@
-package preview
+package sample
 
 import (
 	"encoding/base64"
@@ -20,13 +20,13 @@ const (
 )
 
 // addMasks adds the mask of the image and, on top of it, the masks of its objects.
-func (d *describer) addMasks(w *drawing, masks [][]byte, features *tfrecord.Features, im *shownImage) error {
+func (d *Describer) addMasks(w *Drawing, masks [][]byte, features *tfrecord.Features, im *ShownImage) error {
 	f, _ := features.Get(objects.KeySegmentation)
 	semantic, _ := f.Bytes()
 	if len(semantic) == 0 && len(masks) == 0 {
 		return nil
 	}
-	overlay := image.NewPaletted(fitted(im.shownWidth, im.shownHeight, maskSide), maskColours)
+	overlay := image.NewPaletted(fitted(im.ShownWidth, im.ShownHeight, maskSide), maskColours)
 	if len(semantic) > 0 {
 		if err := d.addMask(overlay, semantic, im, pixelOfClass); err != nil {
 			return err
@@ -34,11 +34,11 @@ func (d *describer) addMasks(w *drawing, masks [][]byte, features *tfrecord.Feat
 	}
 	left := maskPixels
 	for i, data := range masks {
-		if left -= im.width * im.height; left < 0 || i == maxDrawn {
-			w.masks = overlay
+		if left -= im.Width * im.Height; left < 0 || i == MaxDrawn {
+			w.Masks = overlay
 			return fmt.Errorf("only the first %d are", i)
 		}
-		colour := pixelOfObject(d.classes.at[d.nameOf(i)])
+		colour := pixelOfObject(d.Classes.At[d.nameOf(i)])
 		err := d.addMask(overlay, data, im, func(v uint8) uint8 {
 			if v == 0 {
 				return pixelNone
@@ -49,7 +49,7 @@ func (d *describer) addMasks(w *drawing, masks [][]byte, features *tfrecord.Feat
 			return err
 		}
 	}
-	w.masks = overlay
+	w.Masks = overlay
 	return nil
 }
 
@@ -63,27 +63,27 @@ func fitted(w, h, side int) image.Rectangle {
 
 // addMask draws the pixels of one mask on an overlay, with the colours that colour returns; for
 // pixelNone it keeps the overlay's pixel.
-func (d *describer) addMask(overlay *image.Paletted, data []byte, im *shownImage, colour func(v uint8) uint8) error {
-	t := &d.thumbnails
-	stat, err := t.codec.Stat(data)
+func (d *Describer) addMask(overlay *image.Paletted, data []byte, im *ShownImage, colour func(v uint8) uint8) error {
+	t := &d.Thumbnails
+	stat, err := t.Codec.Stat(data)
 	if err != nil {
 		return err
 	}
-	stored := augment.Info{Width: stat.Width, Height: stat.Height, Orientation: im.orientation}
-	if w, h := stored.Oriented(); w != im.width || h != im.height {
+	stored := augment.Info{Width: stat.Width, Height: stat.Height, Orientation: im.Orientation}
+	if w, h := stored.Oriented(); w != im.Width || h != im.Height {
 		return fmt.Errorf("a mask of %dx%d pixels, not of the image's size", stat.Width, stat.Height)
 	}
 	defer t.release()
 	if err := t.reserve(stat.Memory()); err != nil {
 		return err
 	}
-	if _, err := t.codec.DecodeMask(&t.full, data); err != nil {
+	if _, err := t.Codec.DecodeMask(&t.full, data); err != nil {
 		return err
 	}
 	w, h := overlay.Rect.Dx(), overlay.Rect.Dy()
 	for y := range h {
 		for x := range w {
-			sx, sy := turnBack(im.orientation, (float64(x)+0.5)/float64(w), (float64(y)+0.5)/float64(h))
+			sx, sy := turnBack(im.Orientation, (float64(x)+0.5)/float64(w), (float64(y)+0.5)/float64(h))
 			v := t.full.Row(int(sy * float64(t.full.Height)))[int(sx*float64(t.full.Width))]
 			if c := colour(v); c != pixelNone {
 				overlay.Pix[y*overlay.Stride+x] = c
@@ -95,21 +95,21 @@ func (d *describer) addMask(overlay *image.Paletted, data []byte, im *shownImage
 
 // encodeMasks makes the masks a data: URI of at most budget bytes, smaller if need be. A budget of 0
 // keeps them as pixels.
-func (w *drawing) encodeMasks(budget int) error {
-	if w == nil || w.masks == nil || budget == 0 {
+func (w *Drawing) encodeMasks(budget int) error {
+	if w == nil || w.Masks == nil || budget == 0 {
 		return nil
 	}
-	for m := w.masks; m != nil; m = halved(m) {
+	for m := w.Masks; m != nil; m = halved(m) {
 		png, err := thumbnail.PNG(m)
 		if err != nil {
 			return err
 		}
 		if uri := "data:image/png;base64," + base64.StdEncoding.EncodeToString(png); len(uri) <= budget {
-			w.uri = uri
+			w.Uri = uri
 			return nil
 		}
 	}
-	w.problem = "masks take too much of the page"
+	w.Problem = "masks take too much of the page"
 	return nil
 }
 

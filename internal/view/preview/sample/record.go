@@ -1,4 +1,4 @@
-package preview
+package sample
 
 import (
 	"encoding/hex"
@@ -14,59 +14,60 @@ import (
 	"github.com/tfrec/tfrec/internal/annotation/objects"
 	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/size"
+	"github.com/tfrec/tfrec/internal/view/preview/contents"
+	"github.com/tfrec/tfrec/internal/view/preview/plaintext"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 	"github.com/tfrec/tfrec/tfrecord/message"
 )
 
-// sample is a record that is shown. Its texts are the data's, not yet fit to be
+// Record is a record that is shown. Its texts are the data's, not yet fit to be
 // shown.
-type sample struct {
-	split, shard string
-	record       int64
-	size         int // of the record, in bytes
-	key, label   string
-	copy         int64
-	ops          string // what was done to a variant
-	values       []value
-	image        *shownImage // nil of a record without one
-	drawing      *drawing    // of the image; nil if there is nothing to draw
+type Record struct {
+	Split, Shard string
+	Record       int64
+	Size         int // of the record, in bytes
+	Key, Label   string
+	Copy         int64
+	Ops          string // what was done to a variant
+	Values       []value
+	Image        *ShownImage // nil of a record without one
+	Drawing      *Drawing    // of the image; nil if there is nothing to draw
 	// err is the reason why the record, or its image, cannot be shown.
-	err error
+	Err error
 }
 
 // value is a feature of a record.
-type value struct{ key, text string }
+type value struct{ Key, Text string }
 
 // Limits on the shown features of a record.
 const (
-	maxFeatures  = 40   // of them
-	maxValues    = 8    // of one feature
-	maxListed    = 4096 // values up to which more than the first is looked at
-	maxValueText = 400  // bytes of one feature's text, more than is ever shown
+	maxFeatures = 40   // of them
+	maxValues   = 8    // of one feature
+	maxListed   = 4096 // values up to which more than the first is looked at
 )
 
-// describer makes samples of records, for one goroutine at a time.
-type describer struct {
-	*contents
-	budget     int // of an image and its masks as base64, in bytes; 0 for pixels
+// Describer makes samples of records, for one goroutine at a time.
+type Describer struct {
+	*contents.Set
+	Budget     int // of an image and its masks as base64, in bytes; 0 for pixels
 	objects    objects.Objects
-	thumbnails thumbnails
+	Thumbnails Thumbnails
 	example    tfrecord.Example
 	sequence   tfrecord.SequenceExample
 }
 
-// describe makes a sample of the record at a location. err is the error of reading the record, or
+// Describe makes a sample of the record at a location. err is the error of reading the record, or
 // nil.
-func (d *describer) describe(at location, record []byte, err error) sample {
-	f := d.files[at.file]
-	s := sample{split: f.split, shard: filepath.Base(f.path), record: at.record, size: len(record)}
-	s.key = fmt.Sprintf("record %d of %s", at.record, s.shard)
-	if name, ok := shard.ParseName(s.shard); ok {
-		s.key = fmt.Sprintf("record %d of %s %d", at.record, name.Split, name.Index)
+func (d *Describer) Describe(at contents.Location, record []byte, err error) Record {
+	f := d.Files[at.File]
+	s := Record{Split: f.Split, Shard: filepath.Base(f.Path), Record: at.Record, Size: len(record)}
+	s.Key = fmt.Sprintf("record %d of %s", at.Record, s.Shard)
+	if name, ok := shard.ParseName(s.Shard); ok {
+		s.Key = fmt.Sprintf("record %d of %s %d", at.Record, name.Split, name.Index)
 	}
 	if err != nil {
-		s.err = fmt.Errorf("cannot be read: %w", short(err))
+		s.Err = fmt.Errorf("cannot be read: %w", short(err))
 		return s
 	}
 	kind := message.Of(record)
@@ -80,7 +81,7 @@ func (d *describer) describe(at location, record []byte, err error) sample {
 			kind = "unknown"
 		}
 		head := record[:min(len(record), 32)]
-		s.values = []value{{"message", string(kind)}, {"first bytes", hex.EncodeToString(head)}}
+		s.Values = []value{{"message", string(kind)}, {"first bytes", hex.EncodeToString(head)}}
 	}
 	return s
 }
@@ -94,89 +95,89 @@ func short(err error) error {
 	return err
 }
 
-func (d *describer) fill(s *sample, features *tfrecord.Features, lists *tfrecord.FeatureLists) {
-	if key := textOf(features, d.key); key != "" {
-		s.key = key
+func (d *Describer) fill(s *Record, features *tfrecord.Features, lists *tfrecord.FeatureLists) {
+	if key := textOf(features, d.Key); key != "" {
+		s.Key = key
 	}
-	s.label = d.labelOf(features)
+	s.Label = d.labelOf(features)
 	if f, ok := features.Get(imagekey.Copy); ok {
-		s.copy, _ = f.Int64()
-		s.ops = textOf(features, imagekey.Ops)
+		s.Copy, _ = f.Int64()
+		s.Ops = textOf(features, imagekey.Ops)
 	}
-	if d.imageKey != "" {
+	if d.ImageKey != "" {
 		d.fillImage(s, features, lists)
 	}
-	if w := s.drawing; w != nil {
-		s.values = append(s.values, value{"objects", strings.Trim(w.summary+"; "+w.problem, "; ")})
+	if w := s.Drawing; w != nil {
+		s.Values = append(s.Values, value{"objects", strings.Trim(w.Summary+"; "+w.Problem, "; ")})
 	}
 	for i := range min(features.Len(), maxFeatures) {
 		key, f := features.At(i)
-		s.values = append(s.values, value{string(key), valueText(f)})
+		s.Values = append(s.Values, value{string(key), valueText(f)})
 	}
 	if more := features.Len() - maxFeatures; more > 0 {
-		s.values = append(s.values, value{"more", count(int64(more), "feature")})
+		s.Values = append(s.Values, value{"more", plaintext.Count(int64(more), "feature")})
 	}
 	if lists != nil {
 		for i := range min(lists.Len(), maxFeatures) {
 			key, list := lists.At(i)
-			text := count(int64(list.Len()), "step")
+			text := plaintext.Count(int64(list.Len()), "step")
 			if list.Len() > 0 {
 				text += ", first: " + valueText(list.At(0))
 			}
-			s.values = append(s.values, value{string(key), text})
+			s.Values = append(s.Values, value{string(key), text})
 		}
 	}
 }
 
-func (d *describer) fillImage(s *sample, features *tfrecord.Features, lists *tfrecord.FeatureLists) {
+func (d *Describer) fillImage(s *Record, features *tfrecord.Features, lists *tfrecord.FeatureLists) {
 	var f tfrecord.Feature
 	ok := false
-	if !d.inList {
-		f, ok = features.Get(d.imageKey)
+	if !d.InList {
+		f, ok = features.Get(d.ImageKey)
 	} else if lists != nil {
 		var list tfrecord.FeatureList
-		if list, ok = lists.Get(d.imageKey); ok && list.Len() > 0 {
+		if list, ok = lists.Get(d.ImageKey); ok && list.Len() > 0 {
 			f = list.At(0)
 		}
 	}
 	data, isBytes := f.Bytes()
 	switch {
 	case !ok || f.Len() == 0:
-		s.err = fmt.Errorf("no image: the record has no value in %s", shown(d.imageKey, maxKeyText))
+		s.Err = fmt.Errorf("no image: the record has no value in %s", plaintext.Shown(d.ImageKey, plaintext.MaxKeyText))
 	case !isBytes:
-		s.err = fmt.Errorf("no image: %s holds %s values", shown(d.imageKey, maxKeyText), f.Kind())
-	case d.budget == 0:
-		s.image, s.err = d.thumbnails.load(features, data, cellSide)
+		s.Err = fmt.Errorf("no image: %s holds %s values", plaintext.Shown(d.ImageKey, plaintext.MaxKeyText), f.Kind())
+	case d.Budget == 0:
+		s.Image, s.Err = d.Thumbnails.load(features, data, CellSide)
 	default:
-		s.image, s.err = d.thumbnails.small(features, data, d.budget-d.maskBudget())
+		s.Image, s.Err = d.Thumbnails.small(features, data, d.Budget-d.maskBudget())
 	}
-	if s.image != nil && s.err == nil && !d.inList {
-		s.drawing = d.draw(features, s.image)
-		s.err = s.drawing.encodeMasks(d.maskBudget())
+	if s.Image != nil && s.Err == nil && !d.InList {
+		s.Drawing = d.Draw(features, s.Image)
+		s.Err = s.Drawing.encodeMasks(d.maskBudget())
 	}
 }
 
 // maskBudget is the part of the budget that masks have.
-func (d *describer) maskBudget() int {
-	if d.masks {
-		return d.budget / 4
+func (d *Describer) maskBudget() int {
+	if d.Masks {
+		return d.Budget / 4
 	}
 	return 0
 }
 
 // labelOf returns the record's label, by name where there is one.
-func (d *describer) labelOf(features *tfrecord.Features) string {
-	f, ok := features.Get(d.label)
+func (d *Describer) labelOf(features *tfrecord.Features) string {
+	f, ok := features.Get(d.Label)
 	if !ok || f.Len() != 1 {
 		return ""
 	}
 	if id, ok := f.Int64(); ok {
-		if name := d.ids[id]; name != "" {
+		if name := d.Ids[id]; name != "" {
 			return name
 		}
 		return strconv.FormatInt(id, 10)
 	}
-	return textOf(features, d.label)
+	return textOf(features, d.Label)
 }
 
 // textOf returns the first value of a feature as text; "" of none.
@@ -186,7 +187,7 @@ func textOf(features *tfrecord.Features, key string) string {
 		return ""
 	}
 	if b, ok := f.Bytes(); ok {
-		return string(b[:min(len(b), maxLooked+1)])
+		return string(b[:min(len(b), plaintext.MaxLooked+1)])
 	}
 	return valueText(f)
 }
@@ -206,7 +207,7 @@ func valueText(f tfrecord.Feature) string {
 	case n == 0:
 		return "no value"
 	case n > len(list):
-		return fmt.Sprintf("%s, %s (%s)", text, ellipsis, count(int64(n), "value"))
+		return fmt.Sprintf("%s, %s (%s)", text, plaintext.Ellipsis, plaintext.Count(int64(n), "value"))
 	}
 	return text
 }
@@ -260,17 +261,17 @@ func bytesText(b []byte) string {
 	if format := augment.Sniff(b); format != "" {
 		return fmt.Sprintf("%s, %s", strings.ToUpper(string(format)), size.Format(int64(len(b))))
 	}
-	head := b[:min(len(b), maxValueText)]
+	head := b[:min(len(b), plaintext.MaxValueText)]
 	if len(head) < len(b) { // not in the middle of a character
 		for n := 0; n < utf8.UTFMax && len(head) > 0 && !utf8.Valid(head); n++ {
 			head = head[:len(head)-1]
 		}
 	}
 	if !utf8.Valid(head) {
-		return count(int64(len(b)), "byte")
+		return plaintext.Count(int64(len(b)), "byte")
 	}
 	if len(head) < len(b) {
-		return string(head) + ellipsis
+		return string(head) + plaintext.Ellipsis
 	}
 	return string(head)
 }
