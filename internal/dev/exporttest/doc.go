@@ -1,3 +1,3 @@
-// Package exporttest has what the tests of exports share: sets of records, and what is in a directory
-// and in a tar.
+// Package exporttest has the helpers that the tests of exports share. They write sets of records,
+// and list directories and tars.
 package exporttest

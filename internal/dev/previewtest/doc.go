@@ -1,2 +1,3 @@
-// Package previewtest has what the tests of previews share: records of images, and files of them.
+// Package previewtest has the helpers that the tests of previews share: records with images, and
+// files of them.
 package previewtest

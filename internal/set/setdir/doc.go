@@ -1,5 +1,5 @@
-// Package setdir implements shard.Dir: an output directory of a set, local or in an object store. It
-// handles files but not the content of manifests: see package shard.
+// Package setdir implements shard.Dir: an output directory of a set, local or in an object store.
+// It handles files but not the content of manifests: see package shard.
 //
 //	dir, err := setdir.Open(ctx, "out", setdir.Options{})
 //	w, err := dir.Create("train-00000-of-00001.tfrecord", setdir.WriterOptions{})
@@ -13,7 +13,7 @@
 //	OpenOut, Forget  begin and end a run in a new directory
 //	Staged           a new version of the set, and its publication
 //	Journal          the renames that replace a set, in one step
-//	Shards           what is recorded of finished shards
+//	Shards           the records of finished shards
 //	State            the state of runs, as files of JSON under .tfrec
 //	Writer           a shard with its index
 //	Dir              names, bytes and locks

@@ -77,7 +77,7 @@ func EncodeLedger(bad []BadSample) ([]byte, error) {
 	return out, nil
 }
 
-// Shards is what a directory records of its finished shards, and compares with their files.
+// Shards are the records of the finished shards of a directory. They are compared with the files.
 type Shards struct{ dir *Dir }
 
 // Shards returns the records of finished shards.

@@ -13,11 +13,11 @@
 //	upload.go           writes an object in parts
 //	cache.go            keeps blocks of objects on a disk
 //	retry.go, hedge.go  repeat requests; limiter.go lets them take turns
-//	network.go, pace.go how long and how slow a server may be; quiet.go reports one that is silent
-//	store.go, sum.go    what a store is, the registry of stores, checksums
+//	network.go, pace.go limits on silence and speed; quiet.go reports silent stores
+//	store.go, sum.go    the interface of stores, their registry, checksums
 //	location.go         parsed paths
 //
 // Paths flow in, bytes flow out. All bytes of an object are of one version, and are held to the
-// checksum that the store states. A failed request is repeated here and nowhere above. URLs in errors
-// never have credentials.
+// checksum that the store states. A failed request is repeated here and nowhere above. URLs in
+// errors never have credentials.
 package storage

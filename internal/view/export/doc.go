@@ -3,8 +3,8 @@
 //
 //	report, err := export.Export(ctx, []string{"out"}, "photos", spec.Options{Format: spec.Directories})
 //
-// Package input reads records; tables, images and boxes have the formats, which write to a filetree;
-// spec has what all of them are told and report.
+// Package input reads records; tables, images and boxes have the formats, which write to a
+// filetree; spec has the options and the report.
 //
 // Everything is written next to OUT under a name that begins with a dot, and renamed when it is
 // complete: a failed run leaves nothing.

@@ -5,5 +5,6 @@
 //	records, err := in.Each(ctx, nil, func(r *input.Row) error { return use(r) })
 //
 // Files flow in, rows flow out, one at a time; a row is valid during its call. A damaged record, or
-// one that is no Example, is never skipped, and a file that changes while it is read is an error.
+// a message other than an Example, is never skipped. A file that changes while it is read is an
+// error.
 package input

@@ -1,5 +1,5 @@
-// Package plaintext makes texts for people out of numbers and of the data of a set: names, keys and
-// values that anybody may have written.
+// Package plaintext formats numbers, and the names, keys and values of a set, which are untrusted,
+// as text for people.
 //
 //	plaintext.Shown(key, plaintext.MaxKeyText)
 //	plaintext.Count(1204, "record") // 1,204 records
