@@ -9,7 +9,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/tfrec/tfrec/internal/inject"
@@ -27,10 +26,6 @@ import (
 // others can read the old set through links to its files.
 
 const (
-	StageDir    = place.StateDir + "/stage"
-	OldDir      = place.StateDir + "/old"
-	JournalFile = place.StateDir + "/journal.json"
-
 	JournalFormat  = "tfrec.journal"
 	JournalVersion = 1
 )
@@ -269,33 +264,4 @@ func syncMoves(d *Dir, moves []Move) error {
 		}
 	}
 	return nil
-}
-
-// Abandon discards a change that was not committed. The journal may exist even though writing it
-// failed, so it is removed before the files that it names.
-func (s Staged) Abandon() error {
-	if err := s.dir.Remove(JournalFile); err != nil {
-		return err
-	}
-	return s.Discard()
-}
-
-// Discard removes staged files and links to old files.
-func (s Staged) Discard() error {
-	if s.dir.Remote() {
-		return s.discardInStore()
-	}
-	if err := os.RemoveAll(s.dir.Join(StageDir)); err != nil {
-		return err
-	}
-	if err := os.RemoveAll(s.dir.Join(OldDir)); err != nil {
-		return err
-	}
-	os.Remove(s.dir.Join(ShardsDir)) // fails, as intended, if it has state of shards
-	return s.dir.Sweep()
-}
-
-// isState reports whether a name in the directory of a set is part of its state.
-func isState(name string) bool {
-	return name == place.StateDir || strings.HasPrefix(name, place.StateDir+"/")
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -169,23 +168,4 @@ func (j *Journal) completeInStore(d *Dir) error {
 		return err
 	}
 	return d.Staged().Discard()
-}
-
-func (s Staged) discardInStore() error {
-	var staged []string
-	for is, err := range s.dir.loc.Join(StageDir).Walk(s.dir.ctx) {
-		if errors.Is(err, fs.ErrNotExist) {
-			break
-		}
-		if err != nil {
-			return err
-		}
-		if !strings.HasSuffix(is.Name, "/") {
-			staged = append(staged, StageDir+"/"+is.Name)
-		}
-	}
-	if err := s.dir.Remove(staged...); err != nil {
-		return err
-	}
-	return s.dir.Sweep()
 }

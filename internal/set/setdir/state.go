@@ -73,14 +73,6 @@ func (s State) PutRun(r *Run) error {
 	return s.PutFile(RunFile, r)
 }
 
-// Reset removes all state from the directory.
-func (s State) Reset() error {
-	if err := s.dir.Shards().Forget(nil); err != nil {
-		return err
-	}
-	return s.dir.Remove(RunFile)
-}
-
 // ReadFile decodes a state file into v. It reports false if there is none or it is unusable:
 // not JSON for v, too large for DecodeState, or not a regular file. Other failures to read it are
 // errors.

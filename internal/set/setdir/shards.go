@@ -10,6 +10,12 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
+// Shards are the records of the finished shards of a directory. They are compared with the files.
+type Shards struct{ dir *Dir }
+
+// Shards returns the records of finished shards.
+func (d *Dir) Shards() Shards { return Shards{d} }
+
 // HasIndex reports whether the shard's index is correct, byte for byte. The shard must be
 // uncompressed. HasIndex reads both files.
 func (s Shards) HasIndex(file string) bool {
