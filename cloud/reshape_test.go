@@ -19,7 +19,7 @@ import (
 
 	"github.com/tfrec/tfrec/cloud/internal/faultproxy"
 	"github.com/tfrec/tfrec/internal/dev/testwait"
-	"github.com/tfrec/tfrec/internal/set/setdir"
+	"github.com/tfrec/tfrec/internal/set/setdir/place"
 	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
@@ -225,7 +225,7 @@ func TestReshapeIntoStoresIsCutShort(t *testing.T) {
 					// Nothing is done until the process has heard, and then only what it cleans up
 					// with, while it renews its claim. It gives up what would make something.
 					makes := r.Method == http.MethodPut || r.Method == http.MethodPost && !r.URL.Query().Has("delete")
-					if makes && !strings.Contains(r.URL.Path, setdir.ClaimsDir) {
+					if makes && !strings.Contains(r.URL.Path, place.ClaimsDir) {
 						<-r.Context().Done()
 						return true
 					}

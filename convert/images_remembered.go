@@ -73,7 +73,7 @@ func (s *imageSource) Recall(shards []int) *setdir.Recall {
 func (r *rememberedHashes) searchAll(dir *setdir.Dir) {
 	if !r.searched && !r.Options.HashInputs {
 		r.searched = true
-		dir.Remembered(r.Origin.Place(), r.input)
+		dir.Shards().Remembered(r.Origin.Place(), r.input)
 	}
 }
 

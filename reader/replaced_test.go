@@ -47,7 +47,7 @@ func putVersion(t *testing.T, dir string, counts ...int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := into.PutDone(&setdir.Done{Shard: info}); err != nil {
+		if err := into.Shards().PutDone(&setdir.Done{Shard: info}); err != nil {
 			t.Fatal(err)
 		}
 		split.Shards, split.Records = append(split.Shards, info), split.Records+info.Records
@@ -59,7 +59,7 @@ func putVersion(t *testing.T, dir string, counts ...int) {
 		err = into.Put(manifest.File, data)
 	}
 	if err == nil && before != nil {
-		err = d.PutStaged(files, []string{manifest.File}, nil)
+		err = d.Staged().Publish(files, []string{manifest.File}, nil)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -94,7 +94,7 @@ func (d *Dir) Close() error {
 		errs = append(errs, fmt.Errorf("%s: %s not committed: its records are lost", d.Path(), strings.Join(lost, ", ")))
 	}
 	if d.staging {
-		errs = append(errs, d.at.DiscardStage())
+		errs = append(errs, d.at.Staged().Discard())
 	}
 	return errors.Join(append(errs, d.at.Close())...)
 }
@@ -141,7 +141,7 @@ func (d *Dir) target(file string) (*setdir.Dir, error) {
 		}
 		return d.at, nil
 	case !d.staging:
-		if err := d.at.DiscardStage(); err != nil {
+		if err := d.at.Staged().Discard(); err != nil {
 			return nil, err
 		}
 		d.staging = true

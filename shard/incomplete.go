@@ -208,7 +208,7 @@ func IncompleteByNames(dir string, names []string) *IncompleteError {
 // Unfinished returns what is missing, according to the state of an unfinished run, from a directory
 // without a manifest; nil if there is no such state.
 func Unfinished(d *setdir.Dir) (*IncompleteError, error) {
-	run, err := d.Run()
+	run, err := d.State().Run()
 	if err != nil || run == nil || len(run.Files) == 0 {
 		return nil, err
 	}
@@ -256,7 +256,7 @@ func (s *Set) Lacks(ctx context.Context) (e *IncompleteError, there []string, er
 	}
 	e = &IncompleteError{Dir: s.Dir, Shards: len(shards), Evidence: ByManifest}
 	e.miss(notAmong(shards, there))
-	if run, err := d.Run(); err == nil && run != nil {
+	if run, err := d.State().Run(); err == nil && run != nil {
 		e.Args = run.Args
 	}
 	return e, there, nil

@@ -53,7 +53,7 @@ func (d *Dir) checkShards(m *manifest.Manifest) (kept map[string]bool, err error
 			listed[info.File] = true
 			w := d.committed[info.File]
 			switch {
-			case w == nil && d.at.HasContent(info):
+			case w == nil && d.at.Shards().HasContent(info):
 				kept[info.File] = true
 			case w == nil:
 				return nil, fmt.Errorf("there is no shard %s of %d bytes with the SHA-256 %q", info.File, info.Bytes, info.SHA256)
@@ -222,7 +222,7 @@ func (d *Dir) put(m *manifest.Manifest, kept map[string]bool) error {
 		return d.at.PutSet(m)
 	}
 	if !d.staging {
-		if err := d.at.DiscardStage(); err != nil {
+		if err := d.at.Staged().Discard(); err != nil {
 			return err
 		}
 		d.staging = true
@@ -236,7 +236,7 @@ func (d *Dir) put(m *manifest.Manifest, kept map[string]bool) error {
 			old = append(old, file)
 		}
 	}
-	if err := d.at.ReplaceByStaged(old); err != nil {
+	if err := d.at.Staged().Replace(old); err != nil {
 		return err
 	}
 	d.staging, d.old = false, m

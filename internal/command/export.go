@@ -16,12 +16,13 @@ import (
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/internal/view/export"
+	"github.com/tfrec/tfrec/internal/view/export/spec"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
 func newExportCommand() *cobra.Command {
-	var o export.Options
+	var o spec.Options
 	cmd := &cobra.Command{
 		Use:     "export PATH... OUT --format FORMAT",
 		GroupID: cli.GroupUse,
@@ -90,11 +91,11 @@ reads the labels back. Names that differ only in case count as the same.`,
 	}
 	flags := cmd.Flags()
 	cli.TextVar(flags, "format", "", "FORMAT", "folders, csv, jsonl, parquet, npz, webdataset, coco, voc or yolo; OUT's extension .csv, .jsonl, .parquet or .npz is enough", func(s string) (err error) {
-		o.Format, err = export.ParseFormat(s)
+		o.Format, err = spec.ParseFormat(s)
 		return err
 	}, "folders", "csv", "jsonl", "parquet", "npz", "webdataset", "coco", "voc", "yolo")
 	cli.TextVar(flags, "on-collision", "error", "error|number", "folders, coco, voc, yolo: what to do when a name is taken: error, or number for NAME~2", func(s string) (err error) {
-		o.OnCollision, err = export.ParseCollision(s)
+		o.OnCollision, err = spec.ParseCollision(s)
 		return err
 	}, "error", "number")
 	flags.StringVar(&o.ImageKey, "picture", imagekey.Encoded, "formats of images: `KEY` of the feature with the image")
@@ -106,18 +107,18 @@ reads the labels back. Names that differ only in case count as the same.`,
 }
 
 // formatOf are the formats of single files by their extension.
-var formatOf = map[string]export.Format{
-	".csv": export.CSV, ".jsonl": export.JSONL, ".ndjson": export.JSONL, ".parquet": export.Parquet, ".npz": export.NPZ,
+var formatOf = map[string]spec.Format{
+	".csv": spec.CSV, ".jsonl": spec.JSONL, ".ndjson": spec.JSONL, ".parquet": spec.Parquet, ".npz": spec.NPZ,
 }
 
-func checkExport(cmd *cobra.Command, out string, o *export.Options) error {
+func checkExport(cmd *cobra.Command, out string, o *spec.Options) error {
 	if o.Format == "" {
 		o.Format = formatOf[strings.ToLower(path.Ext(out))]
 	}
 	if o.Format == "" {
 		return cli.UsageError("--format is missing, and %s has the extension of none; want folders, csv, jsonl, parquet, npz, webdataset, coco, voc or yolo", out)
 	}
-	folders, boxes := o.Format == export.Directories, o.Format.HasBoxes()
+	folders, boxes := o.Format == spec.Directories, o.Format.HasBoxes()
 	for _, f := range []struct {
 		name, formats string
 		ok            bool
@@ -125,8 +126,8 @@ func checkExport(cmd *cobra.Command, out string, o *export.Options) error {
 		{"on-collision", "folders, coco, voc or yolo", folders || boxes},
 		{"filename", "folders, coco, voc or yolo", folders || boxes},
 		{"picture", "folders, webdataset, coco, voc or yolo", o.Format.HasImages()},
-		{"safe", "csv", o.Format == export.CSV},
-		{"label", "folders or webdataset", folders || o.Format == export.WebDataset},
+		{"safe", "csv", o.Format == spec.CSV},
+		{"label", "folders or webdataset", folders || o.Format == spec.WebDataset},
 	} {
 		if !f.ok && cmd.Flags().Changed(f.name) {
 			return cli.UsageError("--%s is for --format %s; leave it out", f.name, f.formats)
@@ -135,7 +136,7 @@ func checkExport(cmd *cobra.Command, out string, o *export.Options) error {
 	return nil
 }
 
-func runExport(cmd *cobra.Command, paths []string, out string, o export.Options) error {
+func runExport(cmd *cobra.Command, paths []string, out string, o spec.Options) error {
 	quiet, stderr := cli.QuietFlag(cmd), cmd.ErrOrStderr()
 	o.Progress, o.Warn = new(shard.ReadProgress), cli.PartialWarning(cmd)
 	if !quiet {
@@ -157,7 +158,7 @@ func runExport(cmd *cobra.Command, paths []string, out string, o export.Options)
 	return printExported(cli.SummaryTo(cmd), out, report)
 }
 
-func printExported(w io.Writer, out string, r *export.Report) error {
+func printExported(w io.Writer, out string, r *spec.Report) error {
 	status := strings.ReplaceAll(r.Status, "_", " ")
 	if r.Status != "written" {
 		status = "is " + status

@@ -243,7 +243,7 @@ func (a *adoption) find(path string) error {
 		return err
 	}
 	var killed adopting
-	if a.begun, err = a.dir.State(adoptingFile, &killed); err != nil {
+	if a.begun, err = a.dir.State().Read(adoptingFile, &killed); err != nil {
 		return err
 	}
 	if a.begun && killed.Made {

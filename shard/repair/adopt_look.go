@@ -10,6 +10,7 @@ import (
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/set/features"
 	"github.com/tfrec/tfrec/internal/set/recordscan"
+	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/internal/store/atomicfile"
 	"github.com/tfrec/tfrec/internal/store/osfile"
 	"github.com/tfrec/tfrec/manifest"
@@ -164,7 +165,7 @@ func (a *adoption) placeIndex(f *adopted) error {
 	}
 	path := a.dir.Join(f.finalName)
 	if a.dir.Remote() {
-		return errors.Join(a.dir.PutFrom(manifest.IndexName(f.finalName), temp), temp.Close())
+		return errors.Join(setdir.PutFrom(a.dir, manifest.IndexName(f.finalName), temp), temp.Close())
 	}
 	if err = osfile.MakeOuterDir(a.ctx, filepath.Dir(manifest.IndexPath(path))); err == nil {
 		err = placeIndex(a.ctx, temp, path)

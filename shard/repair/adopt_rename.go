@@ -85,7 +85,7 @@ func doRenames(dir *setdir.Dir, list []rename) error {
 	if len(list) == 0 {
 		return nil
 	}
-	if err := dir.PutState(setdir.RenamesFile, renameJournal{renamesFormat, renamesVersion, list}); err != nil {
+	if err := dir.State().Put(setdir.RenamesFile, renameJournal{renamesFormat, renamesVersion, list}); err != nil {
 		return err
 	}
 	return finishRenames(dir)
@@ -98,7 +98,7 @@ func finishRenames(dir *setdir.Dir) error {
 		return err
 	}
 	var j renameJournal
-	usable, err := dir.State(setdir.RenamesFile, &j)
+	usable, err := dir.State().Read(setdir.RenamesFile, &j)
 	if err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func finishRenames(dir *setdir.Dir) error {
 			return fmt.Errorf("%s: %q and %q are not shard names: remove the file", dir.Join(shard.StateDir+"/"+setdir.RenamesFile), r.From, r.To)
 		}
 		if dir.Remote() {
-			if err := dir.Rename(r.From, r.To, r.SHA256); err != nil {
+			if err := setdir.Rename(dir, r.From, r.To, r.SHA256); err != nil {
 				return err
 			}
 			if err := dir.Remove(manifest.IndexName(r.From)); err != nil {

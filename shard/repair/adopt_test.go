@@ -257,7 +257,7 @@ func TestAdoptRenames(t *testing.T) {
 	// The state after a run was killed between two renames.
 	d, err := setdir.Open(context.Background(), dir, setdir.Options{})
 	settest.Check(t, err)
-	settest.Check(t, d.PutState(setdir.RenamesFile, renameJournal{renamesFormat, renamesVersion, []rename{
+	settest.Check(t, d.State().Put(setdir.RenamesFile, renameJournal{renamesFormat, renamesVersion, []rename{
 		{From: "a.tfrecord", To: "my_birds-train.tfrecord-00000-of-00002"}, {From: "b.tfrecord", To: "my_birds-train.tfrecord-00001-of-00002"},
 	}}))
 	settest.Check(t, os.Rename(filepath.Join(dir, "a.tfrecord"), filepath.Join(dir, "my_birds-train.tfrecord-00000-of-00002")))
@@ -362,8 +362,8 @@ func TestHalfRenamedShardsAreRefused(t *testing.T) {
 		}
 		d, err := setdir.Open(t.Context(), dir, setdir.Options{})
 		settest.Check(t, err)
-		settest.Check(t, d.PutState(adoptingFile, adopting{true}))
-		settest.Check(t, d.PutState(setdir.RenamesFile, renameJournal{renamesFormat, renamesVersion, list}))
+		settest.Check(t, d.State().Put(adoptingFile, adopting{true}))
+		settest.Check(t, d.State().Put(setdir.RenamesFile, renameJournal{renamesFormat, renamesVersion, list}))
 		for _, moved := range list[:r.IntN(shards+1)] {
 			settest.Check(t, os.Rename(filepath.Join(dir, moved.From), filepath.Join(dir, moved.To)))
 		}
@@ -409,7 +409,7 @@ func TestUnreadableRenamesAreAnError(t *testing.T) {
 	dir, err := setdir.Open(t.Context(), t.TempDir(), setdir.Options{})
 	settest.Check(t, err)
 	defer dir.Close()
-	settest.Check(t, dir.PutState(setdir.RenamesFile, renameJournal{}))
+	settest.Check(t, dir.State().Put(setdir.RenamesFile, renameJournal{}))
 	failing := inject.With(t.Context(), func(string) error { return syscall.EIO })
 	if err := finishRenames(setdir.View(failing, dir.Path())); !errors.Is(err, syscall.EIO) {
 		t.Errorf("%v, want EIO", err)

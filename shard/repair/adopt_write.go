@@ -246,7 +246,7 @@ func (a *adoption) change(file, was string) {
 // write makes the changes, the manifest last.
 func (a *adoption) write(renames []rename, files map[string][]byte) error {
 	// If this run is killed, the next one must know who wrote TFDS's files.
-	if err := a.dir.PutState(adoptingFile, adopting{!a.tfds.Features && a.tfds.Info == nil || a.ownTFDS()}); err != nil {
+	if err := a.dir.State().Put(adoptingFile, adopting{!a.tfds.Features && a.tfds.Info == nil || a.ownTFDS()}); err != nil {
 		return err
 	}
 	if err := doRenames(a.dir, renames); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/tfrec/tfrec/internal/set/setdir"
+	"github.com/tfrec/tfrec/internal/set/setdir/place"
 	"github.com/tfrec/tfrec/internal/store/storage"
 )
 
@@ -18,8 +19,8 @@ type CleanOptions struct {
 
 // CleanReport is the result of Clean.
 type CleanReport struct {
-	Dir  string            `json:"dir"`
-	Left []setdir.Leftover `json:"left"`
+	Dir  string           `json:"dir"`
+	Left []place.Leftover `json:"left"`
 	// Removed is true if all leftovers were removed.
 	Removed bool `json:"removed"`
 }
@@ -43,16 +44,16 @@ func Clean(ctx context.Context, path string, o CleanOptions) (*CleanReport, erro
 		return nil, err
 	}
 	defer dir.Close()
-	left, err := dir.Leftovers()
+	left, err := setdir.Leftovers(dir)
 	if err != nil {
 		return nil, err
 	}
 	report := &CleanReport{Dir: path, Left: left}
 	if report.Left == nil {
-		report.Left = []setdir.Leftover{}
+		report.Left = []place.Leftover{}
 	}
 	if o.Remove && len(left) > 0 {
-		if err := dir.ClearStage(); err != nil {
+		if err := dir.Staged().Clear(); err != nil {
 			return nil, err
 		}
 		if err := dir.Sweep(); err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/tfrec/tfrec/internal/dev/settest"
 	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/set/setdir"
+	"github.com/tfrec/tfrec/internal/set/setdir/place"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 )
@@ -27,8 +28,8 @@ func TestCleanRemovesWhatWasStaged(t *testing.T) {
 		link  bool // to the old files
 		kinds []string
 	}{
-		{"staged", false, []string{setdir.LeftStaged}},
-		{"links to old files", true, []string{setdir.LeftStaged, setdir.LeftReplaced}},
+		{"staged", false, []string{place.LeftStaged}},
+		{"links to old files", true, []string{place.LeftStaged, place.LeftReplaced}},
 	} {
 		dir := settest.CopyOf(t, set)
 		if test.link {
@@ -37,7 +38,7 @@ func TestCleanRemovesWhatWasStaged(t *testing.T) {
 			m, err := d.Manifest()
 			settest.Check(t, err)
 			j := &setdir.Journal{Moves: []setdir.Move{{From: setdir.StageDir + "/" + manifest.File, To: manifest.File}}, Remove: []string{m.Splits[0].Shards[0].File}}
-			settest.Check(t, d.Inside(func(root *os.Root) error { return setdir.LinkOld(root, j) }))
+			settest.Check(t, setdir.Inside(d, func(root *os.Root) error { return setdir.LinkOld(root, j) }))
 			settest.Check(t, d.Close())
 		}
 		busy, err := setdir.Open(t.Context(), dir, setdir.Options{})
@@ -53,7 +54,7 @@ func TestCleanRemovesWhatWasStaged(t *testing.T) {
 			st, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(l.Name)))
 			settest.Check(t, err)
 			want := st.Size()
-			if l.Kind == setdir.LeftReplaced {
+			if l.Kind == place.LeftReplaced {
 				want = 0 // the set still has the file
 			}
 			if l.Bytes != want {

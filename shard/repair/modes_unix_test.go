@@ -15,6 +15,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/dev/settest"
 	"github.com/tfrec/tfrec/internal/set/setdir"
+	"github.com/tfrec/tfrec/internal/set/setdir/place"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/reshape"
@@ -164,7 +165,7 @@ func TestNothingIsWrittenThroughLinks(t *testing.T) {
 			return err
 		},
 	}
-	for _, link := range []string{manifest.IndexDir, damagedDir, damagedDir + "/" + manifest.IndexDir, shard.StateDir, setdir.TempDir, setdir.LockFile, setdir.StageDir, setdir.ShardsDir} {
+	for _, link := range []string{manifest.IndexDir, damagedDir, damagedDir + "/" + manifest.IndexDir, shard.StateDir, place.TempDir, place.LockFile, setdir.StageDir, setdir.ShardsDir} {
 		for name, run := range runs {
 			dir, outside := filepath.Join(t.TempDir(), "set"), t.TempDir()
 			m := settest.Labelled(t, dir, tfrecord.CompressionNone)

@@ -30,12 +30,12 @@ const stagedReport = setdir.StageDir + "/repair.json"
 // resume completes an interrupted replacement of files of the set. It reports true if that was the
 // same repair.
 func (r *repair) resume(in string) (done bool, err error) {
-	j, err := r.dir.ReadJournal()
+	j, err := setdir.ReadJournal(r.dir)
 	if j == nil || err != nil {
 		return false, err
 	}
 	report := new(Report)
-	known, err := r.dir.ReadStateFile(stagedReport, report)
+	known, err := r.dir.State().ReadFile(stagedReport, report)
 	if err != nil {
 		return false, err
 	}
@@ -43,7 +43,7 @@ func (r *repair) resume(in string) (done bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if err := r.dir.Complete(j); err != nil {
+	if err := j.Complete(r.dir); err != nil {
 		return false, fmt.Errorf("complete the interrupted change of %s: %w", r.dir.Path(), err)
 	}
 	if !known || j.Request != request {
@@ -68,13 +68,13 @@ func (r *repair) setInPlace(sources []shard.Source, set *shard.Set, file, in str
 	if err != nil {
 		return err
 	}
-	if err := r.dir.DiscardStage(); err != nil { // of an interrupted repair
+	if err := r.dir.Staged().Discard(); err != nil { // of an interrupted repair
 		return err
 	}
 	x := &replacement{repair: r, set: set, journal: setdir.Journal{Request: request}}
 	if err := x.make(sources, file); err != nil {
 		// Keep the originals unless the journal is certain to be gone.
-		if abandoned := r.dir.Abandon(); abandoned != nil {
+		if abandoned := r.dir.Staged().Abandon(); abandoned != nil {
 			return errors.Join(err, abandoned)
 		}
 		return errors.Join(err, r.takeBack())
@@ -82,7 +82,7 @@ func (r *repair) setInPlace(sources []shard.Source, set *shard.Set, file, in str
 	if len(x.journal.Moves) == 0 {
 		return nil
 	}
-	if err := r.dir.Complete(&x.journal); err != nil {
+	if err := (&x.journal).Complete(r.dir); err != nil {
 		return fmt.Errorf("%w; the set is partly repaired: the same command completes it", err)
 	}
 	return nil
@@ -126,13 +126,13 @@ func (x *replacement) make(sources []shard.Source, file string) error {
 	if err := atomicfile.SyncDir(x.dir.Join(setdir.StageDir)); err != nil {
 		return err
 	}
-	if err := x.dir.PutStateFile(stagedReport, x.report.Readable()); err != nil {
+	if err := x.dir.State().PutFile(stagedReport, x.report.Readable()); err != nil {
 		return err
 	}
 	if err := x.ctx.Err(); err != nil {
 		return context.Cause(x.ctx)
 	}
-	return x.dir.Begin(&x.journal)
+	return (&x.journal).Begin(x.dir)
 }
 
 // shard salvages a shard and stages its replacement, if any.

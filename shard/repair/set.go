@@ -76,7 +76,7 @@ func (r *repair) directory(in, out string) error {
 	x.lost = &quarantine{ctx: r.ctx, path: filepath.Clean(out) + setdir.QuarantineSuffix}
 	x.lost.work = func(path string) (*os.File, error) { return workFile(r.ctx, path) }
 	defer x.lost.abort()
-	before, err := setdir.View(r.ctx, out).Run()
+	before, err := setdir.View(r.ctx, out).State().Run()
 	if err != nil {
 		return err
 	}
@@ -178,7 +178,7 @@ func (x *repairedSet) write(sources []shard.Source, before *setdir.Run) error {
 	if x.set != nil {
 		files = append(files, x.set.Files()...)
 	}
-	err = dir.PutRun(&setdir.Run{Options: map[string]json.RawMessage{setdir.OptionVerb: json.RawMessage(strconv.Quote(setdir.RepairVerb))}, Files: files})
+	err = dir.State().PutRun(&setdir.Run{Options: map[string]json.RawMessage{setdir.OptionVerb: json.RawMessage(strconv.Quote(setdir.RepairVerb))}, Files: files})
 	if err == nil {
 		err = x.put(sources)
 	}

@@ -161,7 +161,7 @@ func TestRepairSweepsWhatAKilledOneLeft(t *testing.T) {
 	// The state after a run was killed before it wrote the manifest.
 	dir, err := setdir.Open(context.Background(), out, setdir.Options{})
 	settest.Check(t, err)
-	settest.Check(t, dir.PutRun(&setdir.Run{Options: map[string]json.RawMessage{"verb": json.RawMessage(`"repair"`)}, Files: m.Files()}))
+	settest.Check(t, dir.State().PutRun(&setdir.Run{Options: map[string]json.RawMessage{"verb": json.RawMessage(`"repair"`)}, Files: m.Files()}))
 	settest.PutFile(t, filepath.Join(out, m.Splits[0].Shards[0].File), []byte("half"))
 	settest.Check(t, dir.Close())
 	settest.PutFile(t, out+setdir.QuarantineSuffix, []byte("of the killed run"))

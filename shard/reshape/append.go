@@ -168,12 +168,12 @@ type appending struct {
 }
 
 func (a *appending) run(ctx context.Context, in []string, request string) (*AppendReport, error) {
-	interrupted, err := a.dir.ReadJournal()
+	interrupted, err := setdir.ReadJournal(a.dir)
 	if err != nil {
 		return nil, err
 	}
 	if interrupted != nil {
-		if err := a.dir.Complete(interrupted); err != nil {
+		if err := interrupted.Complete(a.dir); err != nil {
 			return nil, fmt.Errorf("complete the interrupted append: %w", err)
 		}
 	}
@@ -197,7 +197,7 @@ func (a *appending) run(ctx context.Context, in []string, request string) (*Appe
 	if err := a.checkSet(ctx); err != nil {
 		return nil, err
 	}
-	if err := a.dir.DiscardStage(); err != nil {
+	if err := a.dir.Staged().Discard(); err != nil {
 		return nil, err
 	}
 	j, err := a.stage(ctx, in)
@@ -207,16 +207,16 @@ func (a *appending) run(ctx context.Context, in []string, request string) (*Appe
 		if a.o.Note != nil {
 			a.o.Note(fmt.Sprintf("these records were appended before, so nothing was added: %s adds them again", optname.AppendOptionsAgain))
 		}
-		return report, a.dir.DiscardStage()
+		return report, a.dir.Staged().Discard()
 	}
 	if err == nil {
 		j.Request = request
 		err = a.begin(j)
 	}
 	if err != nil {
-		return nil, errors.Join(err, a.dir.Abandon())
+		return nil, errors.Join(err, a.dir.Staged().Abandon())
 	}
-	if err := a.dir.Complete(j); err != nil {
+	if err := j.Complete(a.dir); err != nil {
 		return nil, fmt.Errorf("%w; the set is partly changed: the next tfrec command on it completes the change", err)
 	}
 	report := new(AppendReport)
@@ -247,7 +247,7 @@ func (a *appending) begin(j *setdir.Journal) error {
 	if err := setdir.MustBeVacant(a.dir, names); err != nil {
 		return err
 	}
-	return a.dir.Begin(j)
+	return j.Begin(a.dir)
 }
 
 // isMetadata reports whether name is a metadata file of a set, whatever its shards are called.

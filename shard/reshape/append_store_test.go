@@ -12,6 +12,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/dev/settest"
 	"github.com/tfrec/tfrec/internal/set/setdir"
+	"github.com/tfrec/tfrec/internal/set/setdir/place"
 	"github.com/tfrec/tfrec/internal/store/storage/storagetest"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
@@ -99,7 +100,7 @@ func TestAppendToAStoreEndsAnywhere(t *testing.T) {
 func removeClaims(t *testing.T, store *storagetest.Store) {
 	t.Helper()
 	for _, name := range store.Names() {
-		if strings.Contains(name, setdir.ClaimsDir+"/") {
+		if strings.Contains(name, place.ClaimsDir+"/") {
 			settest.Check(t, store.Remove(t.Context(), name))
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/tfrec/tfrec/internal/dev/settest"
 	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/set/setdir"
+	"github.com/tfrec/tfrec/internal/set/setdir/place"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -33,7 +34,7 @@ func from(first int) func(i int, b *tfrecord.Builder) {
 func leftInState(set string) (names []string) {
 	entries, _ := os.ReadDir(filepath.Join(set, shard.StateDir))
 	for _, e := range entries {
-		if name := shard.StateDir + "/" + e.Name(); name != setdir.LockFile && e.Name() != setdir.FinishedFile {
+		if name := shard.StateDir + "/" + e.Name(); name != place.LockFile && e.Name() != setdir.FinishedFile {
 			names = append(names, name)
 		}
 	}

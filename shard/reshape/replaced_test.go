@@ -42,7 +42,7 @@ func TestVerbsNoticeReplacedSets(t *testing.T) {
 			if op == "open" && opened.Add(1) == 2 {
 				d, err := setdir.Open(context.Background(), dir, setdir.Options{})
 				settest.Check(t, err)
-				settest.Check(t, d.PutStaged(files, []string{manifest.File}, nil))
+				settest.Check(t, d.Staged().Publish(files, []string{manifest.File}, nil))
 				settest.Check(t, d.Close())
 			}
 			return nil
@@ -75,7 +75,7 @@ func stageLower(t *testing.T, dir string) (files []string) {
 		}
 		info, err := w.Commit()
 		settest.Check(t, err)
-		settest.Check(t, d.Stage().PutDone(&setdir.Done{Shard: info}))
+		settest.Check(t, d.Stage().Shards().PutDone(&setdir.Done{Shard: info}))
 		*file = info
 		files = append(files, info.File)
 	}

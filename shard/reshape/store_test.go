@@ -15,6 +15,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/dev/settest"
 	"github.com/tfrec/tfrec/internal/set/setdir"
+	"github.com/tfrec/tfrec/internal/set/setdir/place"
 	"github.com/tfrec/tfrec/internal/store/storage/storagetest"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
@@ -117,7 +118,7 @@ func TestReshapeIntoAStoreEndsAnywhere(t *testing.T) {
 					t.Errorf("request %d failed: there is a manifest, and %d of %d files", last, len(left), len(want))
 				}
 				for _, name := range store.Names() {
-					if strings.Contains(name, setdir.ClaimsDir+"/") { // of the dead: it expires, which others test
+					if strings.Contains(name, place.ClaimsDir+"/") { // of the dead: it expires, which others test
 						settest.Check(t, store.Remove(t.Context(), name))
 					}
 				}
@@ -169,7 +170,7 @@ func TestReshapeBehindOneThatFailed(t *testing.T) {
 			t.Errorf("%s: the set is another one", name)
 		}
 		for _, name := range store.Names() {
-			if name == "out/"+setdir.RunFile || strings.Contains(name, setdir.ClaimsDir) {
+			if name == "out/"+setdir.RunFile || strings.Contains(name, place.ClaimsDir) {
 				t.Errorf("%s is left", name)
 			}
 		}
@@ -192,7 +193,7 @@ func TestInterruptedReshapeLeavesAnothersSet(t *testing.T) {
 		}
 		stopped = true
 		for _, name := range store.Names() {
-			if strings.Contains(name, setdir.ClaimsDir+"/") { // it has expired
+			if strings.Contains(name, place.ClaimsDir+"/") { // it has expired
 				settest.Check(t, store.Remove(t.Context(), name))
 			}
 		}

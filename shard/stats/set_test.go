@@ -88,7 +88,7 @@ func TestVerbsNoticeReplacedSets(t *testing.T) {
 			if op == "open" && opened.Add(1) == 2 {
 				d, err := setdir.Open(context.Background(), dir, setdir.Options{})
 				check(t, err)
-				check(t, d.PutStaged(files, []string{manifest.File}, nil))
+				check(t, d.Staged().Publish(files, []string{manifest.File}, nil))
 				check(t, d.Close())
 			}
 			return nil
@@ -114,7 +114,7 @@ func stageUpper(t *testing.T, dir string, m *manifest.Manifest) (files []string)
 		words(true)(func(record []byte) { check(t, w.WriteRecord(record)) })
 		*info, err = w.Commit()
 		check(t, err)
-		check(t, d.Stage().PutDone(&setdir.Done{Shard: *info}))
+		check(t, d.Stage().Shards().PutDone(&setdir.Done{Shard: *info}))
 		files = append(files, info.File)
 	}
 	m.Fingerprint = "the next version"

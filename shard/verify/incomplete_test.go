@@ -56,7 +56,7 @@ func TestIncompleteSets(t *testing.T) {
 			if test.run != nil {
 				d, err := setdir.Open(t.Context(), dir, setdir.Options{})
 				settest.Check(t, err)
-				settest.Check(t, d.PutRun(test.run))
+				settest.Check(t, d.State().PutRun(test.run))
 				if test.tasks {
 					settest.Check(t, d.Put(setdir.ArrayPlanFile, []byte("{}")))
 				}

@@ -59,7 +59,7 @@ func (s *Set) finish() (*Report, error) {
 		return nil, errors.Join(err, s.abandon(f.files))
 	}
 	if s.old != nil {
-		return &f.report, s.dir.ReplaceByStaged(s.old) // discards the stage if it did not begin
+		return &f.report, s.dir.Staged().Replace(s.old) // discards the stage if it did not begin
 	}
 	return &f.report, setdir.Forget(s.dir)
 }
@@ -67,7 +67,7 @@ func (s *Set) finish() (*Report, error) {
 // abandon removes the named files and all state.
 func (s *Set) abandon(files []string) error {
 	if s.old != nil {
-		return s.dir.Abandon()
+		return s.dir.Staged().Abandon()
 	}
 	return setdir.Discard(s.dir, files)
 }
@@ -246,7 +246,7 @@ func (f *finishing) nameFiles() error {
 	if f.Set.old != nil {
 		return nil
 	}
-	return f.dir.PutRun(&setdir.Run{Name: f.o.Name, Options: f.m.Options, Files: f.files})
+	return f.dir.State().PutRun(&setdir.Run{Name: f.o.Name, Options: f.m.Options, Files: f.files})
 }
 
 // maxFileName is the longest name that file systems support, less the suffixes of temporary files and

@@ -128,7 +128,7 @@ func (s *Set) openDir(dir string) (err error) {
 		err = fmt.Errorf("%s: its set was removed in the meantime", dir)
 	}
 	if err == nil {
-		s.old, err = m.Files(), s.dir.DiscardStage()
+		s.old, err = m.Files(), s.dir.Staged().Discard()
 	}
 	if err != nil {
 		return errors.Join(err, s.dir.Close())
@@ -203,7 +203,7 @@ func (s *Set) Close() error {
 	s.closed = true
 	err := s.rows.Close()
 	if s.old != nil {
-		return errors.Join(err, s.dir.Abandon(), s.dir.Close())
+		return errors.Join(err, s.dir.Staged().Abandon(), s.dir.Close())
 	}
 	return errors.Join(err, setdir.Forget(s.dir), s.dir.Close())
 }

@@ -259,7 +259,7 @@ func (r agreed) begin(before *Previous, makes bool) error {
 			run := r.intent(true)
 			// Whether or not they exist: tasks of an abandoned plan may still be running.
 			run.Stale = before.others(run.Files)
-			if err := r.dir.PutRun(run); err != nil {
+			if err := r.dir.State().PutRun(run); err != nil {
 				return err
 			}
 		}

@@ -99,7 +99,7 @@ func Finalize(ctx context.Context, out string, o FinalizeOptions) (*Summary, err
 	}
 	sum, err := r.finishing().finish(before, true)
 	if err == nil {
-		err = dir.PutState(leftOutFile, leftOut{sum.Fingerprint, sum.Samples, sum.Filtered, sum.SkippedFiles, sum.LeftOut, sum.AnnotationCounts})
+		err = dir.State().Put(leftOutFile, leftOut{sum.Fingerprint, sum.Samples, sum.Filtered, sum.SkippedFiles, sum.LeftOut, sum.AnnotationCounts})
 	}
 	return sum, err
 }
@@ -170,7 +170,7 @@ func finalized(dir *setdir.Dir, m *manifest.Manifest) (*Summary, error) {
 		}
 	}
 	var left leftOut
-	known, err := dir.State(leftOutFile, &left)
+	known, err := dir.State().Read(leftOutFile, &left)
 	if err != nil {
 		return nil, err
 	}

@@ -41,7 +41,7 @@ func (r finishing) finish(before *Previous, made bool) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.stage == nil && ledger != nil && !r.dir.Holds(manifest.LedgerFile, ledger) {
+	if r.stage == nil && ledger != nil && !setdir.Holds(r.dir, manifest.LedgerFile, ledger) {
 		if err := r.announce(before, true); err != nil {
 			return nil, err
 		}
@@ -56,7 +56,7 @@ func (r finishing) finish(before *Previous, made bool) (*Summary, error) {
 		if r.stage != nil {
 			name = failedLedger // the set keeps its own
 		}
-		if !r.dir.Holds(name, ledger) {
+		if !setdir.Holds(r.dir, name, ledger) {
 			if err := r.dir.Put(name, ledger); err != nil {
 				return nil, err
 			}
@@ -137,7 +137,7 @@ func (r finishing) place(before *Previous, files []file) (changed bool, err erro
 		}
 	}
 	for _, f := range files {
-		if f.data == nil || r.dir.Holds(f.name, f.data) {
+		if f.data == nil || setdir.Holds(r.dir, f.name, f.data) {
 			continue
 		}
 		changed = true
@@ -148,7 +148,7 @@ func (r finishing) place(before *Previous, files []file) (changed bool, err erro
 	if !changed {
 		return false, nil
 	}
-	return true, r.dir.Forget(r.names())
+	return true, r.dir.Shards().Forget(r.names())
 }
 
 // remaining names every file of the set as it will be; files are its small ones.
@@ -178,7 +178,7 @@ func (r finishing) replace(_ *Previous, files []file) (changed bool, err error) 
 	}
 	var renewed []file
 	for _, f := range files {
-		if f.data != nil && (f.name == manifest.File || !r.dir.Holds(f.name, f.data)) {
+		if f.data != nil && (f.name == manifest.File || !setdir.Holds(r.dir, f.name, f.data)) {
 			renewed = append(renewed, f)
 		}
 	}
@@ -186,8 +186,8 @@ func (r finishing) replace(_ *Previous, files []file) (changed bool, err error) 
 	if err != nil {
 		return false, err
 	}
-	if len(staged)+len(stale) == 0 && len(renewed) == 1 && r.dir.Holds(manifest.File, renewed[0].data) {
-		return false, errors.Join(r.dir.Remove(failedLedger), r.dir.ClearStage())
+	if len(staged)+len(stale) == 0 && len(renewed) == 1 && setdir.Holds(r.dir, manifest.File, renewed[0].data) {
+		return false, errors.Join(r.dir.Remove(failedLedger), r.dir.Staged().Clear())
 	}
 	var put []string
 	for _, f := range renewed {
@@ -197,14 +197,14 @@ func (r finishing) replace(_ *Previous, files []file) (changed bool, err error) 
 		put = append(put, f.name)
 	}
 	ledger := files[0].data != nil // metadata puts it first
-	if err := r.stage.PutRun(r.intent(ledger)); err != nil {
+	if err := r.stage.State().PutRun(r.intent(ledger)); err != nil {
 		return false, err
 	}
 	put = slices.Insert(put, 0, setdir.RunFile)
-	if err := r.dir.PutStaged(staged, put, append(stale, failedLedger)); err != nil {
+	if err := r.dir.Staged().Publish(staged, put, append(stale, failedLedger)); err != nil {
 		return true, err
 	}
-	return true, r.dir.Forget(r.names())
+	return true, r.dir.Shards().Forget(r.names())
 }
 
 // names names all shards of the set.

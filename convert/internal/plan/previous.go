@@ -33,7 +33,7 @@ func readPrevious(dir *setdir.Dir) (*Previous, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w; move it away to start over: shards that are finished and known are kept", err)
 	}
-	state, err := dir.Run()
+	state, err := dir.State().Run()
 	if err != nil {
 		return nil, err
 	}
@@ -257,7 +257,7 @@ func (r *run) removeOld(p *Previous) error {
 	if err != nil {
 		return err
 	}
-	if err := r.dir.PutRun(&setdir.Run{Name: p.name, Options: p.options, Decoder: p.codecs.Decoder, Encoder: p.codecs.Encoder, Stale: stale}); err != nil {
+	if err := r.dir.State().PutRun(&setdir.Run{Name: p.name, Options: p.options, Decoder: p.codecs.Decoder, Encoder: p.codecs.Encoder, Stale: stale}); err != nil {
 		return err
 	}
 	if err := r.dir.Remove(manifest.File); err != nil {
@@ -266,7 +266,7 @@ func (r *run) removeOld(p *Previous) error {
 	if err := r.dir.Remove(stale...); err != nil {
 		return err
 	}
-	return r.dir.Reset()
+	return r.dir.State().Reset()
 }
 
 // announce records the files that this run intends to write, before it writes anything else; ledger
@@ -277,7 +277,7 @@ func (r *run) announce(p *Previous, ledger bool) error {
 	if run.Stale, err = p.stale(r.dir, run.Files); err != nil {
 		return err
 	}
-	return r.dir.PutRun(run)
+	return r.dir.State().PutRun(run)
 }
 
 // intent describes the files that this run writes, with a ledger or without.

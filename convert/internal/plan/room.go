@@ -1,12 +1,15 @@
 package plan
 
-import "github.com/tfrec/tfrec/internal/size"
+import (
+	"github.com/tfrec/tfrec/internal/set/setdir"
+	"github.com/tfrec/tfrec/internal/size"
+)
 
 // noteRoom notes if the disk may not have room for the new shards in addition to the old ones. That
 // is not an error, since their size is only known once they are made. If it cannot be estimated
 // from the input, records are assumed to be as large as the old ones.
 func (r *run) noteRoom(todo []int) {
-	free, ok := r.dir.Free()
+	free, ok := setdir.Free(r.dir)
 	if !ok {
 		return
 	}

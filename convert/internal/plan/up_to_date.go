@@ -59,14 +59,14 @@ func (r *run) keepWhatIsUpToDate(ctx context.Context, p *Previous) error {
 func (r *destination) allDone(ctx context.Context, files []string, content bool, recall *setdir.Recall) (staged, placed []*setdir.Done, err error) {
 	staged = make([]*setdir.Done, len(files))
 	if r.stage != nil {
-		if staged, err = r.stage.AllDone(ctx, files, content, recall); err != nil {
+		if staged, err = r.stage.Shards().AllDone(ctx, files, content, recall); err != nil {
 			return nil, nil, err
 		}
 	}
 	if r.overwrites {
 		return staged, make([]*setdir.Done, len(files)), nil
 	}
-	placed, err = r.dir.AllDone(ctx, files, content, recall)
+	placed, err = r.dir.Shards().AllDone(ctx, files, content, recall)
 	return staged, placed, err
 }
 
@@ -103,7 +103,7 @@ func (r *run) upToDate(ctx context.Context, dir *setdir.Dir, i int, done *setdir
 	// Without a state, the manifest describes a complete shard well enough. Only a state records
 	// missing samples and annotations.
 	stateless := done == nil
-	if stateless && !r.movesObjects() && listed.File == file && listed.Records == j.Samples && dir.HasContent(listed) && (!r.uncompressed() || dir.HasIndex(file)) {
+	if stateless && !r.movesObjects() && listed.File == file && listed.Records == j.Samples && dir.Shards().HasContent(listed) && (!r.uncompressed() || dir.Shards().HasIndex(file)) {
 		done = &setdir.Done{Shard: listed, Samples: j.Samples}
 	}
 	if done == nil {
@@ -123,7 +123,7 @@ func (r *run) upToDate(ctx context.Context, dir *setdir.Dir, i int, done *setdir
 	if (read || stateless || restamped || relisted) && !r.DryRun {
 		// So that the next run need not read it all again.
 		done.Source, done.Inputs, done.Plan = r.source.Place(), r.source.Inputs(i), r.plan.id()
-		if err := dir.PutDone(done); err != nil {
+		if err := dir.Shards().PutDone(done); err != nil {
 			return nil, err
 		}
 		done.Inputs = nil // they are recorded, and would take more memory than the plan

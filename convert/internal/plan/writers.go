@@ -247,7 +247,7 @@ func (ws *writers) put(o *openShard) error {
 		info.Labels = ws.run.source.LabelCounts(o.labels)
 		info.Deep, info.Narrowed = o.done.Deep, o.done.Narrowed
 		o.done.Shard = info
-		err = ws.run.into().PutDone(&o.done)
+		err = ws.run.into().Shards().PutDone(&o.done)
 		o.done.Inputs = nil // they are recorded, and would take more memory than the plan
 		return err
 	})
@@ -265,7 +265,7 @@ func (ws *writers) twins(name string, o *openShard) *setdir.Done {
 	if ws.run.plan == nil {
 		return nil
 	}
-	done := ws.run.into().Done(name, false)
+	done := ws.run.into().Shards().Done(name, false)
 	if done == nil || done.Plan != ws.run.plan.id() || done.Fingerprint != o.fingerprint.String() {
 		return nil
 	}

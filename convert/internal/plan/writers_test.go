@@ -17,6 +17,7 @@ import (
 	"github.com/tfrec/tfrec/internal/dev/torture"
 	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/set/setdir"
+	"github.com/tfrec/tfrec/internal/set/setdir/place"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -171,7 +172,7 @@ func testFailingWrites(t *testing.T, operations []string, failures []atomic.Int6
 			if failed != errors.Is(err, broken) || !failed && err != nil {
 				t.Fatalf("%d of %d operations: %v", count.Load(), n, err)
 			}
-			if left, err := os.ReadDir(filepath.Join(out, setdir.TempDir)); err == nil && len(left) > 0 || err != nil && !os.IsNotExist(err) {
+			if left, err := os.ReadDir(filepath.Join(out, place.TempDir)); err == nil && len(left) > 0 || err != nil && !os.IsNotExist(err) {
 				t.Errorf("%d temporary files are left, %v", len(left), err)
 			}
 			whole := int64(c.pieces * c.each * (len(c.record) + tfrecord.Overhead))

@@ -95,7 +95,7 @@ func (t *Tables) Save(dir *setdir.Dir) {
 	}
 	if n := len(t.state.Files); n > t.saved {
 		// Without it the next run takes longer: an error is ignored.
-		_ = dir.PutState(ScanFile, t.state)
+		_ = dir.State().Put(ScanFile, t.state)
 		t.saved = n
 	}
 }

@@ -74,7 +74,7 @@ var (
 // Packages of ours that several rooms import.
 var (
 	// engine is what is below shard.
-	engine = []string{"manifest", "tfrecord/message", "internal", "internal/codec/inflate", "internal/set/digest", "internal/annotation/labels", "internal/set/recheck", "internal/set/setdir"}
+	engine = []string{"manifest", "tfrecord/message", "internal", "internal/codec/inflate", "internal/set/digest", "internal/annotation/labels", "internal/set/recheck", "internal/set/setdir", "internal/set/setdir/place"}
 	// onSets is what packages that work on sets share, above shard.
 	onSets = []string{"internal/annotation/classfile", "internal/set/features", "internal/set/fingerprint", "internal/annotation/objects", "internal/codec/rawpixels", "internal/set/recordcount", "internal/set/shares", "internal/set/tfds"}
 	// ofConversions are the packages below convert, each above those before it.
@@ -94,6 +94,13 @@ var (
 		"internal/codec/imagefile", "internal/codec/resample", "internal/codec/workspace", "internal/codec/warp", "internal/codec/fit",
 		"internal/codec/steps", "internal/codec/render", "internal/codec/lower",
 	}
+	// ofExport are the packages below internal/view/export, each above those before it.
+	ofExport = []string{
+		"internal/view/export/spec", "internal/view/export/input", "internal/view/export/filetree", "internal/view/export/jsonvalue",
+		"internal/view/export/images", "internal/view/export/tables", "internal/view/export/boxes",
+	}
+	// ofPreview are the packages below internal/view/preview, each above those before it.
+	ofPreview = []string{"internal/view/preview/plaintext", "internal/view/preview/contents", "internal/view/preview/sample"}
 	// verbs are the packages that work on sets.
 	verbs = []string{"shard/stats", "shard/verify", "shard/repair", "shard/reshape", "shard/diff", "shard/write"}
 )
@@ -107,7 +114,7 @@ func pixelRoom(name string, tests ...string) room {
 	return room{ours: ours, tests: append(tests, "internal/dev/imagetest"), theirs: pixels, judges: judges}
 }
 
-// rooms by the first element of their path, or the first two or three below internal
+// rooms by the first element of their path, or the first two to four below internal
 // where a package there differs from the others.
 var rooms = map[string]room{
 	"tfrecord":         {ours: []string{"internal/codec/inflate"}, tests: []string{"internal"}, theirs: wire, judges: judges},
@@ -293,7 +300,7 @@ var rooms = map[string]room{
 	// Main functions, which only call the command.
 	"cmd": {ours: []string{"internal/command"}, theirs: slices.Concat(wire, files, globs, pixels, estimates, tables, arrow, prompt, conditions, driver)},
 	"internal/command": {
-		ours:   slices.Concat(engine, onSets, verbs, []string{"internal/command/cli", "internal/command/conversion", "internal/command/formats", "internal/command/text", "internal/command/topic", "shard", "tfrecord", "augment", "reader", "convert", "gpu", "internal/set/where", "internal/view/export", "internal/view/emit", "internal/view/preview", "internal/codec/thumbnail", "internal/view/doctor", "internal/view/readbench"}),
+		ours:   slices.Concat(engine, onSets, verbs, []string{"internal/command/cli", "internal/command/conversion", "internal/command/formats", "internal/command/text", "internal/command/topic", "shard", "tfrecord", "augment", "reader", "convert", "gpu", "internal/set/where", "internal/view/export", "internal/view/export/spec", "internal/view/emit", "internal/view/preview", "internal/codec/thumbnail", "internal/view/doctor", "internal/view/readbench"}),
 		tests:  []string{"columns", "internal/dev/settest"}, // what batches are read with
 		theirs: slices.Concat(wire, files, globs, pixels, estimates, tables, arrow, prompt, conditions, driver), judges: slices.Concat(judges, scripts),
 	},
@@ -325,21 +332,55 @@ var rooms = map[string]room{
 	// Tables of formats that need libraries: nobody but those who convert pays for them.
 	"internal/table/arrow":   {ours: []string{"internal"}, theirs: slices.Concat(wire, files, arrow), judges: judges},
 	"internal/table/parquet": {ours: []string{"internal"}, theirs: slices.Concat(wire, files, parquet), judges: slices.Concat(judges, tables)},
+	// An export, from the top down: each room imports those below it.
 	"internal/view/export": {
-		ours:   slices.Concat(engine, []string{"shard", "tfrecord", "augment", "internal/codec/orientation", "internal/annotation/objects", "internal/codec/rawpixels", "internal/set/shares"}),
+		ours:   slices.Concat(engine, ofExport, []string{"shard", "tfrecord", "augment", "internal/codec/orientation", "internal/annotation/objects", "internal/codec/rawpixels", "internal/set/shares"}),
+		tests:  []string{"internal/dev/exporttest"},
 		theirs: slices.Concat(wire, files, globs, pixels, tables), judges: judges,
 	},
+	"internal/view/export/boxes": {
+		ours:   slices.Concat(engine, ofExport[:5], []string{"shard", "tfrecord", "augment", "internal/codec/orientation", "internal/annotation/objects"}),
+		theirs: slices.Concat(wire, files, globs, pixels), judges: judges,
+	},
+	"internal/view/export/images": {
+		ours:   slices.Concat(engine, ofExport[:4], []string{"tfrecord", "augment"}),
+		tests:  []string{"internal/dev/exporttest"},
+		theirs: slices.Concat(wire, files, globs, pixels), judges: judges,
+	},
+	"internal/view/export/tables": {
+		ours:   slices.Concat(engine, ofExport[:4], []string{"tfrecord"}),
+		tests:  []string{"internal/dev/exporttest"},
+		theirs: slices.Concat(wire, files, globs, pixels, tables), judges: judges,
+	},
+	"internal/view/export/jsonvalue": {ours: []string{"tfrecord"}, theirs: wire, judges: judges},
+	"internal/view/export/filetree": {
+		ours:   slices.Concat(engine, ofExport[:1]),
+		tests:  []string{"internal/dev/exporttest"},
+		theirs: slices.Concat(wire, files, globs), judges: judges,
+	},
+	"internal/view/export/input": {
+		ours:   slices.Concat(engine, ofExport[:1], []string{"shard", "tfrecord", "augment", "internal/codec/rawpixels", "internal/set/shares"}),
+		theirs: slices.Concat(wire, files, globs, pixels), judges: judges,
+	},
+	"internal/view/export/spec": {ours: []string{"shard"}, theirs: slices.Concat(wire, files, globs), judges: judges},
+
 	"internal/set/digest":           {ours: []string{"tfrecord", "internal"}, theirs: slices.Concat(wire, files), judges: judges},
 	"internal/annotation/objects":   {ours: []string{"tfrecord", "internal"}, theirs: wire, judges: judges},
 	"internal/codec/rawpixels":      {ours: []string{"tfrecord", "internal"}, theirs: wire, judges: judges},
 	"internal/annotation/classfile": {ours: []string{"internal", "internal/annotation/labels"}, theirs: slices.Concat(wire, files, globs), judges: judges},
 	"internal/annotation/labels":    {ours: []string{"tfrecord", "internal"}, theirs: slices.Concat(wire, files, globs), judges: judges},
 	"internal/set/recheck":          {ours: []string{"tfrecord", "internal"}, theirs: slices.Concat(wire, files, globs), judges: judges},
+	"internal/set/setdir/place":     {ours: []string{"internal", "manifest"}, theirs: slices.Concat(wire, files, globs), judges: judges},
 	"internal/set/setdir":           {ours: slices.Concat(engine, []string{"tfrecord"}), tests: slices.Concat(verbs, []string{"shard", "internal/dev/settest"}), theirs: slices.Concat(wire, files, globs), judges: judges},
 	"internal/set/features":         {ours: slices.Concat(engine, []string{"shard", "tfrecord"}), theirs: slices.Concat(wire, files, globs), judges: judges},
 	"internal/set/fingerprint":      {ours: slices.Concat(engine, []string{"shard", "tfrecord"}), theirs: slices.Concat(wire, files, globs), judges: judges},
 	"internal/set/recordcount":      {ours: slices.Concat(engine, []string{"shard", "tfrecord"}), theirs: slices.Concat(wire, files, globs), judges: judges},
 	// What only tests, benchmarks and releases need. Tests of every room may import it.
+	"internal/dev/exporttest": {ours: []string{"tfrecord", "internal"}, theirs: wire},
+	"internal/dev/previewtest": {
+		ours:   slices.Concat(engine, onSets, []string{"shard", "shard/repair", "tfrecord", "augment"}),
+		theirs: slices.Concat(wire, files, globs, pixels),
+	},
 	"internal/dev/readertest": {ours: []string{"tfrecord", "internal/codec/inflate"}, theirs: wire},
 	"internal/dev":            {ours: []string{"internal"}, theirs: slices.Concat(wire, files, pixels)},
 	// Sets for tests.
@@ -347,11 +388,24 @@ var rooms = map[string]room{
 	"internal/set/shares":  {ours: slices.Concat(engine, []string{"shard", "tfrecord"}), theirs: slices.Concat(wire, files, globs), judges: judges},
 	"internal/set/tfds":    {ours: slices.Concat(engine, []string{"shard", "tfrecord"}), theirs: slices.Concat(wire, files, globs), judges: judges},
 	"internal/view/emit":   {ours: slices.Concat(engine, []string{"shard", "shard/stats", "tfrecord", "internal/annotation/objects"}), theirs: slices.Concat(wire, files, globs, estimates), judges: judges},
+	// A preview, from the top down: each room imports those below it.
 	"internal/view/preview": {
-		ours:   slices.Concat(engine, []string{"shard", "shard/stats", "tfrecord", "augment", "internal/codec/thumbnail", "internal/annotation/objects", "internal/codec/orientation", "internal/codec/rawpixels"}),
-		tests:  verbs,
+		ours:   slices.Concat(engine, ofPreview, []string{"shard", "shard/stats", "tfrecord", "augment", "internal/codec/thumbnail", "internal/annotation/objects"}),
+		tests:  slices.Concat(verbs, []string{"internal/dev/previewtest"}),
 		theirs: slices.Concat(wire, files, globs, pixels, estimates), judges: judges,
 	},
+	"internal/view/preview/sample": {
+		ours:   slices.Concat(engine, ofPreview[:2], []string{"shard", "shard/stats", "tfrecord", "augment", "internal/codec/thumbnail", "internal/annotation/objects", "internal/codec/orientation", "internal/codec/rawpixels"}),
+		tests:  []string{"internal/dev/previewtest"},
+		theirs: slices.Concat(wire, files, globs, pixels, estimates), judges: judges,
+	},
+	"internal/view/preview/contents": {
+		ours:   slices.Concat(engine, ofPreview[:1], []string{"shard", "shard/stats", "tfrecord", "internal/annotation/objects"}),
+		tests:  []string{"internal/dev/previewtest"},
+		theirs: slices.Concat(wire, files, globs, estimates), judges: judges,
+	},
+	"internal/view/preview/plaintext": {ours: []string{"internal"}},
+
 	// What reading costs on this machine, measured with the reader's own code.
 	"internal/view/readbench": {
 		ours:   slices.Concat(engine, []string{"shard", "tfrecord", "augment", "reader"}),
@@ -407,7 +461,7 @@ func (p *listed) name() string {
 // rule returns the name and the rule of the room that the package name is in.
 func rule(name string) (string, room, bool) {
 	parts := strings.Split(name, "/")
-	for n := min(3, len(parts)); n > 1; n-- {
+	for n := min(4, len(parts)); n > 1; n-- {
 		first := path.Join(parts[:n]...)
 		if r, ok := rooms[first]; ok {
 			return first, r, true

@@ -23,7 +23,7 @@ func StageNext(t *testing.T, dir string) {
 	Check(t, w.WriteRecord([]byte("another record")))
 	info, err := w.Commit()
 	Check(t, err)
-	Check(t, d.Stage().PutDone(&setdir.Done{Shard: info}))
+	Check(t, d.Stage().Shards().PutDone(&setdir.Done{Shard: info}))
 	m.Splits[0].Records += info.Records - first.Records
 	*first = info
 	PutManifest(t, d.Stage(), m)
@@ -40,5 +40,5 @@ func ReplaceStaged(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	return d.PutStaged([]string{m.Splits[0].Shards[0].File}, []string{manifest.File}, nil)
+	return d.Staged().Publish([]string{m.Splits[0].Shards[0].File}, []string{manifest.File}, nil)
 }

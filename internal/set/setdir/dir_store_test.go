@@ -11,6 +11,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/dev/settest"
 	"github.com/tfrec/tfrec/internal/set/setdir"
+	"github.com/tfrec/tfrec/internal/set/setdir/place"
 	"github.com/tfrec/tfrec/internal/store/claim"
 	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/internal/store/storage/storagetest"
@@ -66,10 +67,10 @@ func TestWritersRace(t *testing.T) {
 			info, err := first.Commit()
 			settest.Check(t, err)
 			_, err = second.Commit()
-			if c.fails != (err != nil) || err != nil && (!errors.Is(err, setdir.ErrOtherWriter) || !strings.Contains(err.Error(), url)) {
+			if c.fails != (err != nil) || err != nil && (!errors.Is(err, place.ErrOtherWriter) || !strings.Contains(err.Error(), url)) {
 				t.Errorf("the second: %v", err)
 			}
-			if !d.HasContent(info) || !d.HasIndex(oneShard) {
+			if !d.Shards().HasContent(info) || !d.Shards().HasIndex(oneShard) {
 				t.Error("the first one's shard or index is another now")
 			}
 			if left := settest.Uploads(store); len(left) > 0 {
@@ -89,7 +90,7 @@ func testNothingIsPublishedWithoutAClaim(t *testing.T) {
 	d := openStored(t, url, setdir.Options{})
 	w := begin(t, d, "x")
 	for _, name := range store.Names() {
-		if strings.HasPrefix(name, setdir.ClaimsDir) {
+		if strings.HasPrefix(name, place.ClaimsDir) {
 			settest.Check(t, store.Remove(t.Context(), name))
 		}
 	}
@@ -118,7 +119,7 @@ func testNothingIsPublishedOutOfTurn(t *testing.T) {
 	d := openStored(t, url, setdir.Options{Join: true})
 	err := d.WithLock(t.Context(), "plan", func() error {
 		for _, name := range store.Names() {
-			if strings.HasPrefix(name, setdir.TogetherDir) {
+			if strings.HasPrefix(name, place.TogetherDir) {
 				settest.Check(t, store.Remove(t.Context(), name))
 			}
 		}
@@ -152,7 +153,7 @@ func testCleanTellsAndRemoves(t *testing.T) {
 
 	d, err := setdir.Open(t.Context(), url, setdir.Options{})
 	settest.Check(t, err)
-	settest.Check(t, d.PutRun(&setdir.Run{Files: []string{oneShard, manifest.IndexName(oneShard)}}))
+	settest.Check(t, d.State().PutRun(&setdir.Run{Files: []string{oneShard, manifest.IndexName(oneShard)}}))
 	w := begin(t, d, "x")
 	if _, err := repair.Clean(t.Context(), url, repair.CleanOptions{}); !errors.Is(err, shard.ErrBusy) {
 		t.Errorf("beside a living run: %v, want ErrBusy", err)
@@ -171,7 +172,7 @@ func testCleanTellsAndRemoves(t *testing.T) {
 	}
 	report, err := repair.Clean(t.Context(), url, repair.CleanOptions{})
 	settest.Check(t, err)
-	if got := kinds(report); !slices.Equal(got, []string{setdir.LeftClaim, setdir.LeftUpload}) || report.Removed || len(settest.Uploads(store)) != 3 {
+	if got := kinds(report); !slices.Equal(got, []string{place.LeftClaim, place.LeftUpload}) || report.Removed || len(settest.Uploads(store)) != 3 {
 		t.Errorf("found %+v, and there is %q", report, settest.Uploads(store))
 	}
 	if report, err = repair.Clean(t.Context(), url, repair.CleanOptions{Remove: true}); err != nil || len(report.Left) != 2 || !report.Removed {
@@ -200,12 +201,12 @@ func TestCleanOnTheDisk(t *testing.T) {
 	before := settest.NamesIn(t, out)
 	report, err := repair.Clean(t.Context(), out, repair.CleanOptions{})
 	settest.Check(t, err)
-	if len(report.Left) != 2 || report.Left[0].Kind != setdir.LeftTemporary || !slices.Equal(settest.NamesIn(t, out), before) {
+	if len(report.Left) != 2 || report.Left[0].Kind != place.LeftTemporary || !slices.Equal(settest.NamesIn(t, out), before) {
 		t.Errorf("found %+v", report)
 	}
 	report, err = repair.Clean(t.Context(), out, repair.CleanOptions{Remove: true})
 	settest.Check(t, err)
-	if left := settest.NamesIn(t, out); !report.Removed || !slices.Equal(left, []string{shard.StateDir, setdir.LockFile}) {
+	if left := settest.NamesIn(t, out); !report.Removed || !slices.Equal(left, []string{shard.StateDir, place.LockFile}) {
 		t.Errorf("%+v, and there is %v", report, left)
 	}
 	if _, err := repair.Clean(t.Context(), out+"/nowhere", repair.CleanOptions{}); !errors.Is(err, fs.ErrNotExist) {

@@ -138,7 +138,7 @@ func TestWriterPutsAShardInPlaceWhole(t *testing.T) {
 			t.Fatal(err)
 		}
 		data := s.read(file)
-		if info.Records != 5 || info.Bytes != int64(len(data)) || !d.HasContent(info) {
+		if info.Records != 5 || info.Bytes != int64(len(data)) || !d.Shards().HasContent(info) {
 			t.Errorf("info %+v of %d bytes", info, len(data))
 		}
 		index := s.read("index/" + file + ".idx")
@@ -149,7 +149,7 @@ func TestWriterPutsAShardInPlaceWhole(t *testing.T) {
 			t.Errorf("left behind: %q", left)
 		}
 		w.Abort() // does nothing now
-		if !d.HasContent(info) {
+		if !d.Shards().HasContent(info) {
 			t.Error("Abort after Commit harmed the shard")
 		}
 	})
@@ -224,36 +224,36 @@ func TestStateOfAShard(t *testing.T) {
 		info.Fingerprint = "f"
 		want := &setdir.Done{Shard: info, Source: "/src", Samples: 2, Bad: []setdir.BadSample{{Key: "k", Source: "s", Line: 3, Stage: "read", Reason: "r"}},
 			Inputs: []setdir.Input{{Key: "a/b.jpg", Size: 1, ModTime: 2, Hash: "h"}, {Key: "\xff\x00", Hash: "i"}, {Key: "\x00x", Hash: "j"}}}
-		if err := d.PutDone(want); err != nil {
+		if err := d.Shards().PutDone(want); err != nil {
 			t.Fatal(err)
 		}
-		if got := d.Done(file, false); !cmp.Equal(got, want) {
+		if got := d.Shards().Done(file, false); !cmp.Equal(got, want) {
 			t.Errorf("read back: %s", cmp.Diff(want, got))
 		}
 		var keys []setdir.InputKey
-		d.Remembered("/src", func(in *setdir.RecordedInput) { keys = append(keys, setdir.InputKey(in.Key)) })
+		d.Shards().Remembered("/src", func(in *setdir.RecordedInput) { keys = append(keys, setdir.InputKey(in.Key)) })
 		if !cmp.Equal(keys, []setdir.InputKey{"a/b.jpg", "\xff\x00", "\x00x"}) {
 			t.Errorf("remembered %q", keys)
 		}
 
 		s.later(file)
-		if d.Done(file, false) == nil {
+		if d.Shards().Done(file, false) == nil {
 			t.Error("another time, the same content: should be known")
 		}
 		data := bytes.Clone(s.read(file))
 		data[13] ^= 1
 		s.put(file, data)
-		if d.Done(file, false) != nil {
+		if d.Shards().Done(file, false) != nil {
 			t.Error("another content should not be known")
 		}
 		s.drop(file)
-		if d.Done(file, false) != nil {
+		if d.Shards().Done(file, false) != nil {
 			t.Error("a lost shard should not be known")
 		}
-		if err := d.Forget(nil); err != nil {
+		if err := d.Shards().Forget(nil); err != nil {
 			t.Fatal(err)
 		}
-		d.Remembered("/src", func(in *setdir.RecordedInput) { t.Errorf("still remembered: %v", in.Input()) })
+		d.Shards().Remembered("/src", func(in *setdir.RecordedInput) { t.Errorf("still remembered: %v", in.Input()) })
 	})
 }
 
@@ -262,7 +262,7 @@ func TestUselessStateIsNoError(t *testing.T) {
 		d := open(t, s)
 		for _, data := range []string{"", "{", "null", `{"format":"tfrec.run","version":99}`, `{"format":"other"}`} {
 			s.put(setdir.RunFile, []byte(data))
-			if r, err := d.Run(); r != nil || err != nil {
+			if r, err := d.State().Run(); r != nil || err != nil {
 				t.Errorf("%q was read as %+v, %v", data, r, err)
 			}
 		}

@@ -3,4 +3,4 @@
 package setdir
 
 // Free returns the number of bytes available in the directory; false if unknown.
-func (d *Dir) Free() (int64, bool) { return 0, false }
+func Free(d *Dir) (int64, bool) { return 0, false }

@@ -7,7 +7,7 @@ import (
 )
 
 // Free returns the number of bytes available in the directory; false if unknown.
-func (d *Dir) Free() (int64, bool) {
+func Free(d *Dir) (int64, bool) {
 	var st unix.Statfs_t
 	if d.Remote() || unix.Statfs(d.Path(), &st) != nil {
 		return 0, false

@@ -9,10 +9,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/tfrec/tfrec/internal/inject"
+	"github.com/tfrec/tfrec/internal/set/setdir/place"
 	"github.com/tfrec/tfrec/internal/store/atomicfile"
 	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/manifest"
@@ -26,10 +26,6 @@ import (
 // others can read the old set through links to its files.
 
 const (
-	StageDir    = StateDir + "/stage"
-	OldDir      = StateDir + "/old"
-	JournalFile = StateDir + "/journal.json"
-
 	JournalFormat  = "tfrec.journal"
 	JournalVersion = 1
 )
@@ -65,13 +61,13 @@ type Move struct {
 
 // ReadJournal returns the journal of an incomplete change; nil if there is none. An unusable
 // journal is an error, since the set may be partly changed.
-func (d *Dir) ReadJournal() (*Journal, error) {
+func ReadJournal(d *Dir) (*Journal, error) {
 	begun, err := d.Exists(JournalFile)
 	if !begun || err != nil {
 		return nil, err
 	}
 	j := new(Journal)
-	usable, err := d.ReadStateFile(JournalFile, j)
+	usable, err := d.State().ReadFile(JournalFile, j)
 	if err != nil {
 		return nil, err
 	}
@@ -112,17 +108,17 @@ func (j *Journal) names() iter.Seq[string] {
 
 // Begin commits to a change: it links the old files and writes the journal. If it fails, the change
 // does not happen, unless the journal can be neither written nor removed.
-func (d *Dir) Begin(j *Journal) error {
+func (j *Journal) Begin(d *Dir) error {
 	j.Format, j.Version = JournalFormat, JournalVersion
 	err := j.check()
 	if err == nil && d.Remote() {
-		return d.PutStateFile(JournalFile, j) // the files stay until it is completed
+		return d.State().PutFile(JournalFile, j) // the files stay until it is completed
 	}
 	if err == nil {
 		err = os.RemoveAll(d.Join(OldDir)) // from a change that was not committed
 	}
 	if err == nil {
-		err = d.Inside(func(root *os.Root) error {
+		err = Inside(d, func(root *os.Root) error {
 			for i := range j.Moves {
 				st, err := root.Lstat(filepath.FromSlash(j.Moves[i].From))
 				if err != nil {
@@ -132,7 +128,7 @@ func (d *Dir) Begin(j *Journal) error {
 			}
 			for _, name := range j.Remove {
 				if _, err := root.Lstat(filepath.FromSlash(name)); err != nil && !storage.Missing(err) {
-					return fmt.Errorf("%w; if %s names it by mistake, remove that directory", err, d.Join(StateDir))
+					return fmt.Errorf("%w; if %s names it by mistake, remove that directory", err, d.Join(place.StateDir))
 				}
 			}
 			if LinkOld(root, j) != nil {
@@ -146,7 +142,7 @@ func (d *Dir) Begin(j *Journal) error {
 	if err != nil {
 		return err
 	}
-	if err := d.PutStateFile(JournalFile, j); err != nil {
+	if err := d.State().PutFile(JournalFile, j); err != nil {
 		return errors.Join(err, atomicfile.Remove(d.Join(JournalFile)), os.RemoveAll(d.Join(OldDir)))
 	}
 	return nil
@@ -154,7 +150,7 @@ func (d *Dir) Begin(j *Journal) error {
 
 // Inside calls f with the directory as an os.Root, so that no name leads out of it, whatever links
 // it has.
-func (d *Dir) Inside(f func(*os.Root) error) error {
+func Inside(d *Dir, f func(*os.Root) error) error {
 	root, err := os.OpenRoot(d.Path())
 	if err != nil {
 		return err
@@ -181,28 +177,28 @@ func LinkOld(root *os.Root, j *Journal) error {
 }
 
 // Complete does the rest of a change. Any step of it may already have been done.
-func (d *Dir) Complete(j *Journal) error {
+func (j *Journal) Complete(d *Dir) error {
 	if d.Remote() {
-		return d.completeInStore(j)
+		return j.completeInStore(d)
 	}
 	for i, m := range j.Moves {
 		if i == len(j.Moves)-1 {
 			// The files that the manifest lists must be durable before it.
-			if err := d.syncMoves(j.Moves); err != nil {
+			if err := syncMoves(d, j.Moves); err != nil {
 				return err
 			}
 		}
-		if err := d.Move(m); err != nil {
+		if err := m.Apply(d); err != nil {
 			return err
 		}
 	}
-	if err := d.syncMoves(j.Moves); err != nil {
+	if err := syncMoves(d, j.Moves); err != nil {
 		return err
 	}
 	if err := d.Remove(j.Remove...); err != nil {
 		return err
 	}
-	d.prune(manifest.IndexDir) // a process killed here may have emptied it
+	prune(d, manifest.IndexDir) // a process killed here may have emptied it
 	if !j.KeepState {
 		if err := Forget(d); err != nil {
 			return err
@@ -211,20 +207,20 @@ func (d *Dir) Complete(j *Journal) error {
 	if err := atomicfile.Remove(d.Join(JournalFile)); err != nil {
 		return err
 	}
-	return d.DiscardStage()
+	return d.Staged().Discard()
 }
 
 // Move renames a file, unless that was already done.
-func (d *Dir) Move(m Move) error {
+func (m Move) Apply(d *Dir) error {
 	if err := inject.Fault(d.ctx, "rename", d.Join(m.To)); err != nil {
 		return err
 	}
 	if dir := path.Dir(m.To); dir != "." {
-		if err := d.at.mkdir(dir); err != nil {
+		if err := d.at.Mkdir(dir); err != nil {
 			return err
 		}
 	}
-	return d.Inside(func(root *os.Root) error {
+	return Inside(d, func(root *os.Root) error {
 		from, to := filepath.FromSlash(m.From), filepath.FromSlash(m.To)
 		is, err := m.is(root, from)
 		if err == nil && is {
@@ -236,7 +232,7 @@ func (d *Dir) Move(m Move) error {
 		if err != nil || is {
 			return err // already renamed
 		}
-		return fmt.Errorf("%s, which was to become %s, is missing: the set is a mixture of two versions; remove %s and make the set again, or restore both from a copy", d.Join(m.From), d.Join(m.To), d.Join(StateDir))
+		return fmt.Errorf("%s, which was to become %s, is missing: the set is a mixture of two versions; remove %s and make the set again, or restore both from a copy", d.Join(m.From), d.Join(m.To), d.Join(place.StateDir))
 	})
 }
 
@@ -255,7 +251,7 @@ func (m Move) is(root *os.Root, name string) (bool, error) {
 }
 
 // syncMoves makes the renames in all directories durable.
-func (d *Dir) syncMoves(moves []Move) error {
+func syncMoves(d *Dir, moves []Move) error {
 	done := map[string]bool{}
 	for _, m := range moves {
 		dir := filepath.Dir(d.Join(m.To))
@@ -268,33 +264,4 @@ func (d *Dir) syncMoves(moves []Move) error {
 		}
 	}
 	return nil
-}
-
-// Abandon discards a change that was not committed. The journal may exist even though writing it
-// failed, so it is removed before the files that it names.
-func (d *Dir) Abandon() error {
-	if err := d.Remove(JournalFile); err != nil {
-		return err
-	}
-	return d.DiscardStage()
-}
-
-// DiscardStage removes staged files and links to old files.
-func (d *Dir) DiscardStage() error {
-	if d.Remote() {
-		return d.discardStageInStore()
-	}
-	if err := os.RemoveAll(d.Join(StageDir)); err != nil {
-		return err
-	}
-	if err := os.RemoveAll(d.Join(OldDir)); err != nil {
-		return err
-	}
-	os.Remove(d.Join(ShardsDir)) // fails, as intended, if it has state of shards
-	return d.Sweep()
-}
-
-// isState reports whether a name in the directory of a set is part of its state.
-func isState(name string) bool {
-	return name == StateDir || strings.HasPrefix(name, StateDir+"/")
 }

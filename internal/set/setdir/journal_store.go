@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -27,15 +26,15 @@ const copiesAtOnce = 4
 
 // PutFrom writes a file of the set from r, replacing any file of that name. It is visible when it is
 // complete.
-func (d *Dir) PutFrom(name string, r io.Reader) error { return d.putFrom(name, r, nil) }
+func PutFrom(d *Dir, name string, r io.Reader) error { return putFrom(d, name, r, nil) }
 
 // putFrom is PutFrom with a check: the file becomes visible only if check returns nil after r has
 // been read to its end.
-func (d *Dir) putFrom(name string, r io.Reader, check func() error) error {
+func putFrom(d *Dir, name string, r io.Reader, check func() error) error {
 	if err := inject.Fault(d.ctx, "put", d.Join(name)); err != nil {
 		return err
 	}
-	draft, err := d.at.create(name, nil)
+	draft, err := d.at.Create(name, nil)
 	if err != nil {
 		return err
 	}
@@ -43,10 +42,10 @@ func (d *Dir) putFrom(name string, r io.Reader, check func() error) error {
 		err = check()
 	}
 	if err == nil {
-		err = draft.commit(false)
+		err = draft.Commit(false)
 	}
 	if err != nil {
-		draft.discard()
+		draft.Discard()
 	}
 	return err
 }
@@ -54,8 +53,8 @@ func (d *Dir) putFrom(name string, r io.Reader, check func() error) error {
 // Rename gives a file in a store a name that no other file has, by copying it. It may have been
 // begun before, and be complete. The copy is held to the SHA-256 of the file, in hexadecimal digits;
 // an empty one accepts what comes.
-func (d *Dir) Rename(from, to, sum string) error {
-	if err := d.copyTo(from, to, sum); err != nil {
+func Rename(d *Dir, from, to, sum string) error {
+	if err := copyTo(d, from, to, sum); err != nil {
 		return err
 	}
 	return d.Remove(from)
@@ -69,7 +68,7 @@ var errOtherBytes = errors.New("other bytes arrive each time: they change in tra
 // copyTo copies a file to a name that no other file has, unless that was already done. Bytes without
 // the given SHA-256, in hexadecimal digits, are read again, around caches: the same ones are the
 // file's own. An empty one accepts what comes.
-func (d *Dir) copyTo(from, to, sum string) error {
+func copyTo(d *Dir, from, to, sum string) error {
 	done, err := d.Exists(to)
 	if done || err != nil {
 		return err
@@ -77,7 +76,7 @@ func (d *Dir) copyTo(from, to, sum string) error {
 	ctx, last := d.ctx, sum
 	for range mostReads {
 		h := sha256.New()
-		err = d.copyFrom(ctx, from, to, h, func() error {
+		err = copyFrom(ctx, d, from, to, h, func() error {
 			was := last
 			if last = hex.EncodeToString(h.Sum(nil)); sum == "" || last == sum || last == was {
 				return nil
@@ -93,7 +92,7 @@ func (d *Dir) copyTo(from, to, sum string) error {
 }
 
 // copyFrom copies a file, whose bytes it adds to sum, if check then returns nil.
-func (d *Dir) copyFrom(ctx context.Context, from, to string, sum io.Writer, check func() error) error {
+func copyFrom(ctx context.Context, d *Dir, from, to string, sum io.Writer, check func() error) error {
 	f, err := d.loc.Join(from).Open(ctx)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s, which was to become %s, is missing: the set is a mixture of two versions; restore it from a copy, or make the set again: %w", d.Join(from), d.Join(to), err)
@@ -102,11 +101,11 @@ func (d *Dir) copyFrom(ctx context.Context, from, to string, sum io.Writer, chec
 		return err
 	}
 	defer f.Close()
-	return d.putFrom(to, io.TeeReader(f, sum), check)
+	return putFrom(d, to, io.TeeReader(f, sum), check)
 }
 
 // sums returns the SHA-256 of the shards that a journal's manifest describes.
-func (d *Dir) sums(j *Journal) (map[string]string, error) {
+func (j *Journal) sums(d *Dir) (map[string]string, error) {
 	sums := map[string]string{}
 	for _, m := range j.Moves {
 		if m.To != manifest.File {
@@ -126,8 +125,8 @@ func (d *Dir) sums(j *Journal) (map[string]string, error) {
 }
 
 // completeInStore does the rest of a change. Any step of it may already have been done.
-func (d *Dir) completeInStore(j *Journal) error {
-	sums, err := d.sums(j)
+func (j *Journal) completeInStore(d *Dir) error {
+	sums, err := j.sums(d)
 	if err != nil {
 		return err
 	}
@@ -135,7 +134,7 @@ func (d *Dir) completeInStore(j *Journal) error {
 	copies.SetLimit(copiesAtOnce)
 	for _, m := range j.Moves {
 		if !m.Replaces {
-			copies.Go(func() error { return d.copyTo(m.From, m.To, sums[m.To]) })
+			copies.Go(func() error { return copyTo(d, m.From, m.To, sums[m.To]) })
 		}
 	}
 	if err := copies.Wait(); err != nil {
@@ -168,24 +167,5 @@ func (d *Dir) completeInStore(j *Journal) error {
 	if err := d.Remove(JournalFile); err != nil {
 		return err
 	}
-	return d.DiscardStage()
-}
-
-func (d *Dir) discardStageInStore() error {
-	var staged []string
-	for is, err := range d.loc.Join(StageDir).Walk(d.ctx) {
-		if errors.Is(err, fs.ErrNotExist) {
-			break
-		}
-		if err != nil {
-			return err
-		}
-		if !strings.HasSuffix(is.Name, "/") {
-			staged = append(staged, StageDir+"/"+is.Name)
-		}
-	}
-	if err := d.Remove(staged...); err != nil {
-		return err
-	}
-	return d.Sweep()
+	return d.Staged().Discard()
 }

@@ -32,9 +32,9 @@ func began(t *testing.T, dir string, moved int) *setdir.Journal {
 	for _, name := range []string{file, setdir.StateOf(file), manifest.File} {
 		j.Moves = append(j.Moves, setdir.Move{From: setdir.StageDir + "/" + name, To: name})
 	}
-	settest.Check(t, d.Begin(j))
+	settest.Check(t, j.Begin(d))
 	for _, m := range j.Moves[:moved] {
-		settest.Check(t, d.Move(m))
+		settest.Check(t, m.Apply(d))
 	}
 	return j
 }
@@ -62,7 +62,7 @@ func TestHostileJournals(t *testing.T) {
 		d, err := setdir.Open(t.Context(), dir, setdir.Options{})
 		settest.Check(t, err)
 		j.Format, j.Version = setdir.JournalFormat, setdir.JournalVersion
-		settest.Check(t, d.PutStateFile(setdir.JournalFile, j))
+		settest.Check(t, d.State().PutFile(setdir.JournalFile, j))
 		settest.Check(t, d.Close())
 		_, err = shard.Expand(t.Context(), []string{dir}, shard.ExpandOptions{})
 		if err == nil {
@@ -157,7 +157,7 @@ func TestLinksOfChangesThatWereNotBegun(t *testing.T) {
 	defer d.Close()
 	m, err := d.Manifest()
 	settest.Check(t, err)
-	if err := d.PutStaged([]string{m.Splits[0].Shards[0].File}, []string{manifest.File}, nil); err == nil {
+	if err := d.Staged().Publish([]string{m.Splits[0].Shards[0].File}, []string{manifest.File}, nil); err == nil {
 		t.Fatal("begun")
 	}
 	if settest.Has(t, dir, setdir.OldDir) {
@@ -178,8 +178,8 @@ func TestOldSetsAreWhole(t *testing.T) {
 	m.Splits[0].Shards = m.Splits[0].Shards[:2]
 	settest.PutManifest(t, d.Stage(), m)
 	j := &setdir.Journal{KeepState: true, Remove: []string{gone}, Moves: []setdir.Move{{From: setdir.StageDir + "/" + manifest.File, To: manifest.File}}}
-	settest.Check(t, d.Begin(j))
-	settest.Check(t, d.Move(j.Moves[0]))
+	settest.Check(t, j.Begin(d))
+	settest.Check(t, j.Moves[0].Apply(d))
 	settest.Check(t, d.Remove(gone))
 	if got := recordsIn(t, dir); fmt.Sprint(got) != fmt.Sprint(before) {
 		t.Errorf("read %q, want %q", got, before)
@@ -194,7 +194,7 @@ func TestJoiningBesideAChange(t *testing.T) {
 		d, err := setdir.OpenAsIs(t.Context(), dir, setdir.Options{})
 		settest.Check(t, err)
 		j := &setdir.Journal{KeepState: true, Moves: []setdir.Move{{From: setdir.StageDir + "/" + manifest.File, To: manifest.File}}}
-		settest.Check(t, d.Begin(j))
+		settest.Check(t, j.Begin(d))
 		dead := make(chan struct{})
 		go func() {
 			time.Sleep(time.Duration(rand.IntN(300)) * time.Microsecond)
@@ -261,8 +261,8 @@ func TestReadersBesideChanges(t *testing.T) {
 					j.Moves = append(j.Moves, setdir.Move{From: setdir.StageDir + "/" + file, To: file})
 				}
 				j.Moves = append(j.Moves, setdir.Move{From: setdir.StageDir + "/" + manifest.File, To: manifest.File})
-				if err = d.Begin(j); err == nil && v%2 == 0 {
-					err = d.Complete(j)
+				if err = j.Begin(d); err == nil && v%2 == 0 {
+					err = j.Complete(d)
 				}
 				err = errors.Join(err, d.Close()) // or leave it to a reader
 			}

@@ -12,12 +12,10 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/internal/optname"
+	"github.com/tfrec/tfrec/internal/set/setdir/place"
 	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/manifest"
 )
-
-// FinishedFile is where a finished run records its request and its result, below .tfrec.
-const FinishedFile = "finished.json"
 
 // OptionVerb is the option, in a manifest and in the state of a run, that names the verb that
 // reshaped the set.
@@ -68,7 +66,7 @@ func OpenOut(ctx context.Context, out, verb, plan string, o Options) (*Dir, erro
 	if err != nil {
 		return nil, err
 	}
-	run, err := dir.Run()
+	run, err := dir.State().Run()
 	stale := run != nil && (plan == "" || run.Plan != plan)
 	if stale {
 		err = Discard(dir, run.Files)
@@ -86,7 +84,7 @@ func OpenOut(ctx context.Context, out, verb, plan string, o Options) (*Dir, erro
 		dir.Close()
 		return nil, err
 	}
-	err = dir.Remove(StateDir + "/" + FinishedFile) // from a set that was removed
+	err = dir.Remove(place.StateDir + "/" + FinishedFile) // from a set that was removed
 	if err == nil {
 		err = dir.Sweep()
 	}
@@ -106,12 +104,12 @@ func MustBeNew(ctx context.Context, out storage.Location, verb string) error {
 		if err != nil {
 			return err
 		}
-		if name == StateDir && out.Remote() {
+		if name == place.StateDir && out.Remote() {
 			continue // a failed run leaves it, and nothing else: see undo
 		}
 		if ours == nil {
-			ours = map[string]bool{StateDir: true}
-			run, err := dir.Run()
+			ours = map[string]bool{place.StateDir: true}
+			run, err := dir.State().Run()
 			if err != nil {
 				return err
 			}
@@ -200,73 +198,3 @@ func OrOverwrite(dir *Dir, here, inStore string) string {
 	}
 	return here
 }
-
-// Discard removes the files that a run named, and its state.
-func Discard(dir *Dir, files []string) error {
-	subs := map[string]bool{}
-	for _, file := range files {
-		if sub := filepath.Dir(filepath.FromSlash(file)); sub != "." && sub != manifest.IndexDir {
-			subs[strings.TrimSuffix(sub, string(filepath.Separator)+manifest.IndexDir)] = true
-		}
-	}
-	if err := dir.Remove(append(files, StateDir+"/"+FinishedFile)...); err != nil {
-		return err
-	}
-	for sub := range subs {
-		if !filepath.IsLocal(sub) {
-			continue
-		}
-		if err := ForgetSub(dir.Sub(sub)); err != nil {
-			return err
-		}
-		dir.prune(filepath.ToSlash(filepath.Join(sub, manifest.IndexDir)), filepath.ToSlash(sub))
-	}
-	dir.prune(manifest.IndexDir) // it may have been created for an index
-	return Forget(dir)
-}
-
-// prune removes empty directories. A store has none.
-func (d *Dir) prune(directories ...string) {
-	for _, directory := range directories {
-		if !d.Remote() {
-			os.Remove(d.Join(directory)) // fails, as intended, if it has files that are not ours
-		}
-	}
-}
-
-// ForgetSub removes the temporary files in the directory of a group, which is in the output
-// directory and shares its lock.
-func ForgetSub(dir *Dir) error {
-	if dir.Remote() {
-		return nil // they are elsewhere
-	}
-	return os.RemoveAll(dir.Join(StateDir))
-}
-
-// Forget removes the state of a run, so that after the run the directory has only the set.
-func Forget(dir *Dir) error {
-	if err := dir.Sweep(); err != nil {
-		return err
-	}
-	run, err := dir.Run()
-	if err != nil {
-		return err
-	}
-	if run != nil && run.Plan != "" {
-		if err := dir.Remove(ReshardPlanFile, ReshardFailureFile); err != nil {
-			return err
-		}
-	}
-	if err := dir.Reset(); err != nil {
-		return err
-	}
-	dir.prune(ShardsDir)
-	return nil
-}
-
-// ReshardFailureFile has the last error of a part or a shard, for the process that planned the run:
-// a runner returns text at best.
-const ReshardFailureFile = StateDir + "/reshard-failure.json"
-
-// ReshardPlanFile has the plan while its shards are written.
-const ReshardPlanFile = StateDir + "/reshard.json"

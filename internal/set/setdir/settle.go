@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"github.com/tfrec/tfrec/internal/optname"
+	"github.com/tfrec/tfrec/internal/set/setdir/place"
 	"github.com/tfrec/tfrec/internal/store/storage"
 )
 
@@ -44,7 +45,7 @@ func Settle(ctx context.Context, dir storage.Location) (Change, error) {
 	switch {
 	case err == nil:
 		return NoChange, d.Close() // Open has completed it
-	case errors.Is(err, ErrBusy):
+	case errors.Is(err, place.ErrBusy):
 		return Changing, nil
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		return Stuck, nil
@@ -61,5 +62,5 @@ func CannotOpen(dir string, c Change) error {
 	if c == Stuck {
 		return fmt.Errorf("%s: %w", dir, ErrStuck)
 	}
-	return fmt.Errorf("%s: %w", dir, ErrBusy)
+	return fmt.Errorf("%s: %w", dir, place.ErrBusy)
 }

@@ -1,57 +1,69 @@
 package setdir
 
 import (
-	"fmt"
-
-	"github.com/tfrec/tfrec/manifest"
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
 )
 
-// Stage returns the directory below d for the files of a new version of the set, until PutStaged
+// Stage returns the directory below d for the files of a new version of the set, until Publish
 // puts them in place. It needs no Close, and its files persist between runs. A store has none.
 func (d *Dir) Stage() *Dir { return d.Sub(StageDir) }
 
-// ClearStage removes all staged files.
-func (d *Dir) ClearStage() error {
-	if d.Remote() {
+// Staged is a new version of the set in dir, complete or not, which waits in the stage.
+type Staged struct{ dir *Dir }
+
+// Staged returns the new version of the set.
+func (d *Dir) Staged() Staged { return Staged{d} }
+
+// Clear removes all staged files.
+func (s Staged) Clear() error {
+	if s.dir.Remote() {
 		return nil
 	}
-	return d.DiscardStage()
+	return s.Discard()
 }
 
-// PutStaged atomically moves staged files to their names in d, replacing existing ones, and removes
-// others: if the process is killed, the set is the old one or, once the journal is written, one
-// that the next Open or Expand completes. Shards include their indexes and the state from PutDone;
-// files, by their names in the stage, follow in order, the manifest last. Other staged files are
-// discarded.
-func (d *Dir) PutStaged(shards, files, remove []string) error {
-	stage := d.Stage()
-	j := &Journal{KeepState: true, Remove: remove}
-	add := func(name string) {
-		j.Moves = append(j.Moves, Move{From: StageDir + "/" + name, To: name})
-	}
-	indexes := make([]string, len(shards))
-	for i, file := range shards {
-		indexes[i] = manifest.IndexName(file)
-	}
-	indexes, err := stage.Existing(indexes)
-	if err != nil {
+// Abandon discards a change that was not committed. The journal may exist even though writing it
+// failed, so it is removed before the files that it names.
+func (s Staged) Abandon() error {
+	if err := s.dir.Remove(JournalFile); err != nil {
 		return err
 	}
-	for _, name := range indexes {
-		add(name)
+	return s.Discard()
+}
+
+// Discard removes staged files and links to old files.
+func (s Staged) Discard() error {
+	if s.dir.Remote() {
+		return s.discardInStore()
 	}
-	for _, file := range shards {
-		add(file)
-		add(StateOf(file))
-	}
-	for _, file := range files {
-		add(file)
-	}
-	if len(files) == 0 || files[len(files)-1] != manifest.File {
-		return fmt.Errorf("%s: a set is replaced without a manifest", d.Path()) // the manifest is the last step
-	}
-	if err := d.Begin(j); err != nil {
+	if err := os.RemoveAll(s.dir.Join(StageDir)); err != nil {
 		return err
 	}
-	return d.complete(j)
+	if err := os.RemoveAll(s.dir.Join(OldDir)); err != nil {
+		return err
+	}
+	os.Remove(s.dir.Join(ShardsDir)) // fails, as intended, if it has state of shards
+	return s.dir.Sweep()
+}
+
+func (s Staged) discardInStore() error {
+	var staged []string
+	for is, err := range s.dir.loc.Join(StageDir).Walk(s.dir.ctx) {
+		if errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if !strings.HasSuffix(is.Name, "/") {
+			staged = append(staged, StageDir+"/"+is.Name)
+		}
+	}
+	if err := s.dir.Remove(staged...); err != nil {
+		return err
+	}
+	return s.dir.Sweep()
 }

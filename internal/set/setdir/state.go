@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/tfrec/tfrec/internal/set/setdir/place"
 	"github.com/tfrec/tfrec/internal/store/regular"
 	"github.com/tfrec/tfrec/internal/store/storage"
 )
@@ -18,10 +19,10 @@ const (
 	runFormat    = "tfrec.run"
 	StateVersion = 1
 	// RunFile is the file that PutRun writes.
-	RunFile = StateDir + "/run.json"
+	RunFile = place.StateDir + "/run.json"
 	// ArrayPlanFile has the plan of an array job until the job is finalized.
-	ArrayPlanFile = StateDir + "/plan.json"
-	ShardsDir     = StateDir + "/shards"
+	ArrayPlanFile = place.StateDir + "/plan.json"
+	ShardsDir     = place.StateDir + "/shards"
 )
 
 // Run describes the files and options of a run. It is written before the first shard.
@@ -48,11 +49,18 @@ type Run struct {
 	Plan string `json:"plan,omitempty"`
 }
 
+// State is the state of runs in a directory: files of JSON under .tfrec. Names are relative to the
+// directory of the set for ReadFile and PutFile, and to .tfrec for Read and Put.
+type State struct{ dir *Dir }
+
+// State returns the state of runs in the directory.
+func (d *Dir) State() State { return State{d} }
+
 // Run reads the state of the last run. It returns nil if there is none or if it is unusable:
 // damaged or of another version. It returns an error if the state could not be read.
-func (d *Dir) Run() (*Run, error) {
+func (s State) Run() (*Run, error) {
 	r := new(Run)
-	usable, err := d.ReadStateFile(RunFile, r)
+	usable, err := s.ReadFile(RunFile, r)
 	if !usable || r.Format != runFormat || r.Version != StateVersion {
 		return nil, err
 	}
@@ -60,48 +68,43 @@ func (d *Dir) Run() (*Run, error) {
 }
 
 // PutRun writes the state of the run that is starting.
-func (d *Dir) PutRun(r *Run) error {
+func (s State) PutRun(r *Run) error {
 	r.Format, r.Version = runFormat, StateVersion
-	return d.PutStateFile(RunFile, r)
+	return s.PutFile(RunFile, r)
 }
 
-// Reset removes all state from the directory.
-func (d *Dir) Reset() error {
-	if err := d.Forget(nil); err != nil {
-		return err
-	}
-	return d.Remove(RunFile)
-}
-
-// ReadStateFile decodes a state file into v. It reports false if there is none or it is unusable:
+// ReadFile decodes a state file into v. It reports false if there is none or it is unusable:
 // not JSON for v, too large for DecodeState, or not a regular file. Other failures to read it are
 // errors.
-func (d *Dir) ReadStateFile(name string, v any) (bool, error) {
-	data, err := d.readState(d.ctx, name)
+func (s State) ReadFile(name string, v any) (bool, error) {
+	data, err := s.readFile(s.dir.ctx, name)
 	if data == nil || err != nil {
 		return false, err
 	}
 	return DecodeState(data, v) == nil, nil
 }
 
-// readState reads a state file. It returns nil if there is none, or if it is too large or not a
+// readFile reads a state file. It returns nil if there is none, or if it is too large or not a
 // regular file.
-func (d *Dir) readState(ctx context.Context, name string) ([]byte, error) {
-	data, err := d.read(ctx, name, MaxState)
+func (s State) readFile(ctx context.Context, name string) ([]byte, error) {
+	data, err := readFile(ctx, s.dir, name, MaxState)
 	if storage.Missing(err) || errors.Is(err, regular.ErrNotRegular) || errors.Is(err, regular.ErrTooLarge) {
 		return nil, nil
 	}
 	return data, err
 }
 
-// PutState writes a state file for the caller under .tfrec.
-func (d *Dir) PutState(name string, v any) error { return d.PutStateFile(StateDir+"/"+name, v) }
+// Put writes a state file for the caller under .tfrec.
+func (s State) Put(name string, v any) error { return s.PutFile(place.StateDir+"/"+name, v) }
 
-// State reads a state file of the caller into v. It reports false if there is none or it is
+// Read reads a state file of the caller into v. It reports false if there is none or it is
 // damaged. It returns an error if the file could not be read.
-func (d *Dir) State(name string, v any) (bool, error) { return d.ReadStateFile(StateDir+"/"+name, v) }
+func (s State) Read(name string, v any) (bool, error) {
+	return s.ReadFile(place.StateDir+"/"+name, v)
+}
 
-func (d *Dir) PutStateFile(name string, v any) error {
+// PutFile writes v as a state file. Data that ReadFile could not use is an error.
+func (s State) PutFile(name string, v any) error {
 	data, err := json.Marshal(v)
 	if err == nil {
 		err = checkState(data) // must be readable again
@@ -109,5 +112,5 @@ func (d *Dir) PutStateFile(name string, v any) error {
 	if err != nil {
 		return fmt.Errorf("state %s: %w", name, err)
 	}
-	return d.Put(name, append(data, '\n'))
+	return s.dir.Put(name, append(data, '\n'))
 }

@@ -39,7 +39,7 @@ func TestRecordedInputsAreThoseOfJSON(t *testing.T) {
 				Hash: fmt.Sprintf("%032x", rng.Uint64()), Version: []string{"", `"etag"`, "7"}[rng.IntN(3)],
 			})
 		}
-		settest.Check(t, dir.PutDone(want))
+		settest.Check(t, dir.Shards().PutDone(want))
 		data, err := os.ReadFile(dir.Join(setdir.StateOf(file)))
 		settest.Check(t, err)
 		if n%2 == 1 { // as somebody else would write it
@@ -53,11 +53,11 @@ func TestRecordedInputsAreThoseOfJSON(t *testing.T) {
 		}
 		var plain setdir.Done
 		settest.Check(t, json.Unmarshal(data, &plain))
-		if got := dir.Done(file, false); !cmp.Equal(got, &plain) || !cmp.Equal(got.Inputs, want.Inputs) {
+		if got := dir.Shards().Done(file, false); !cmp.Equal(got, &plain) || !cmp.Equal(got.Inputs, want.Inputs) {
 			t.Fatalf("%s:\n%s", data, cmp.Diff(&plain, got))
 		}
 		var recalled []setdir.Input
-		all, err := dir.AllDone(t.Context(), []string{"other", file}, false, &setdir.Recall{Source: "/src", Yield: func(i int, in *setdir.RecordedInput) {
+		all, err := dir.Shards().AllDone(t.Context(), []string{"other", file}, false, &setdir.Recall{Source: "/src", Yield: func(i int, in *setdir.RecordedInput) {
 			if i != 1 {
 				t.Errorf("an input of shard %d", i)
 			}
@@ -68,7 +68,7 @@ func TestRecordedInputsAreThoseOfJSON(t *testing.T) {
 		if !cmp.Equal(all, []*setdir.Done{nil, &plain}) || !cmp.Equal(recalled, want.Inputs) {
 			t.Fatalf("%s:\n%s\n%s", data, cmp.Diff(&plain, all[1]), cmp.Diff(want.Inputs, recalled))
 		}
-		_, err = dir.AllDone(t.Context(), []string{file}, false, &setdir.Recall{Source: "/other", Yield: func(int, *setdir.RecordedInput) {
+		_, err = dir.Shards().AllDone(t.Context(), []string{file}, false, &setdir.Recall{Source: "/other", Yield: func(int, *setdir.RecordedInput) {
 			t.Error("an input of another source")
 		}})
 		settest.Check(t, err)
@@ -88,9 +88,9 @@ func TestLabelCountsAreShared(t *testing.T) {
 		info, err := w.Commit()
 		settest.Check(t, err)
 		info.Labels = map[string]int64{"cat": 2}
-		settest.Check(t, dir.PutDone(&setdir.Done{Shard: info}))
+		settest.Check(t, dir.Shards().PutDone(&setdir.Done{Shard: info}))
 	}
-	all, err := dir.AllDone(t.Context(), files, false, &setdir.Recall{Listed: listed})
+	all, err := dir.Shards().AllDone(t.Context(), files, false, &setdir.Recall{Listed: listed})
 	settest.Check(t, err)
 	for i, file := range files {
 		if got := all[i].Labels["cat"]; got != 2 {
@@ -110,7 +110,7 @@ func TestDamagedInputs(t *testing.T) {
 	defer dir.Close()
 	const file = "n-train.tfrecord-00000-of-00001"
 	settest.Check(t, os.WriteFile(dir.Join(file), []byte{1}, 0o666))
-	settest.Check(t, dir.PutDone(&setdir.Done{
+	settest.Check(t, dir.Shards().PutDone(&setdir.Done{
 		Shard: manifest.Shard{File: file, Bytes: 1}, Source: "/src",
 		Inputs: []setdir.Input{{Key: "a", Size: 1, Hash: strings.Repeat("0", 32)}, {Key: "b", Size: 2, Hash: strings.Repeat("1", 32)}},
 	}))
@@ -122,14 +122,14 @@ func TestDamagedInputs(t *testing.T) {
 		if json.Valid(whole[:n]) {
 			continue
 		}
-		dir.Remembered("/src", func(in *setdir.RecordedInput) { t.Errorf("%s: remembered %+v", whole[:n], in.Input()) })
-		if done := dir.Done(file, false); done != nil {
+		dir.Shards().Remembered("/src", func(in *setdir.RecordedInput) { t.Errorf("%s: remembered %+v", whole[:n], in.Input()) })
+		if done := dir.Shards().Done(file, false); done != nil {
 			t.Fatalf("%s: %+v", whole[:n], done)
 		}
 	}
 	for _, inputs := range []string{`7`, `{}`, `[7]`, `[{"k":7}]`, `[{"s":"x"}]`, `[{"s":1.5}]`, `[{"s":99999999999999999999}]`, `[{"k":"\u0000x"}]`} {
 		text := fmt.Sprintf(`{"file":%q,"bytes":1,"source":"/src","inputs":%s}`, file, inputs)
 		settest.Check(t, os.WriteFile(dir.Join(setdir.StateOf(file)), []byte(text), 0o666))
-		dir.Remembered("/src", func(in *setdir.RecordedInput) { t.Errorf("%s: remembered %+v", text, in.Input()) })
+		dir.Shards().Remembered("/src", func(in *setdir.RecordedInput) { t.Errorf("%s: remembered %+v", text, in.Input()) })
 	}
 }

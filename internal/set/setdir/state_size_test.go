@@ -113,17 +113,17 @@ func TestStateThatCannotBeReadIsNotWritten(t *testing.T) {
 	dir, err := setdir.Open(t.Context(), filepath.Join(t.TempDir(), "out"), setdir.Options{})
 	settest.Check(t, err)
 	defer dir.Close()
-	if err := dir.Begin(&setdir.Journal{Request: strings.Repeat("x", setdir.MaxState)}); !errors.Is(err, setdir.ErrState) || settest.Has(t, dir.Path(), setdir.JournalFile) {
+	if err := (&setdir.Journal{Request: strings.Repeat("x", setdir.MaxState)}).Begin(dir); !errors.Is(err, setdir.ErrState) || settest.Has(t, dir.Path(), setdir.JournalFile) {
 		t.Errorf("%v; a journal is there: %v", err, settest.Has(t, dir.Path(), setdir.JournalFile))
 	}
 	settest.Check(t, os.WriteFile(dir.Join("a.tfrecord"), nil, 0o666))
 	done := &setdir.Done{Shard: manifest.Shard{File: "a.tfrecord"}}
-	settest.Check(t, dir.PutDone(done))
+	settest.Check(t, dir.Shards().PutDone(done))
 	if !settest.Has(t, dir.Path(), setdir.StateOf(done.File)) {
 		t.Fatal("nothing is recorded")
 	}
 	done.Source = strings.Repeat("x", setdir.MaxState)
-	if err := dir.PutDone(done); err != nil || settest.Has(t, dir.Path(), setdir.StateOf(done.File)) {
+	if err := dir.Shards().PutDone(done); err != nil || settest.Has(t, dir.Path(), setdir.StateOf(done.File)) {
 		t.Errorf("%v; recorded: %v", err, settest.Has(t, dir.Path(), setdir.StateOf(done.File)))
 	}
 }

@@ -25,15 +25,15 @@ func TestUnreadableStateIsAnError(t *testing.T) {
 	inBothPlaces(t, func(t *testing.T, s site) {
 		d := open(t, s)
 		failing := setdir.View(inject.With(t.Context(), func(string) error { return syscall.EIO }), d.Path())
-		settest.Check(t, d.PutRun(&setdir.Run{}))
-		settest.Check(t, d.PutState("x.json", 7))
-		settest.Check(t, d.PutState(filepath.Base(setdir.JournalFile), &setdir.Journal{}))
+		settest.Check(t, d.State().PutRun(&setdir.Run{}))
+		settest.Check(t, d.State().Put("x.json", 7))
+		settest.Check(t, d.State().Put(filepath.Base(setdir.JournalFile), &setdir.Journal{}))
 		var got int
 		asks := map[string]func() error{
-			"State":       func() error { _, err := failing.State("x.json", &got); return err },
-			"Run":         func() error { _, err := failing.Run(); return err },
-			"readJournal": func() error { _, err := failing.ReadJournal(); return err },
-			"AllDone":     func() error { _, err := failing.AllDone(t.Context(), []string{"a"}, false, nil); return err },
+			"State":       func() error { _, err := failing.State().Read("x.json", &got); return err },
+			"Run":         func() error { _, err := failing.State().Run(); return err },
+			"readJournal": func() error { _, err := setdir.ReadJournal(failing); return err },
+			"AllDone":     func() error { _, err := failing.Shards().AllDone(t.Context(), []string{"a"}, false, nil); return err },
 		}
 		for name, ask := range asks {
 			if err := ask(); !errors.Is(err, syscall.EIO) {
@@ -51,7 +51,7 @@ func TestAllDoneEnds(t *testing.T) {
 		files := make([]string, 200)
 		for i := range files {
 			files[i] = fmt.Sprintf("n-train.tfrecord-%05d-of-%05d", i, len(files))
-			settest.Check(t, d.PutState("shards/"+files[i]+".json", &setdir.Done{Shard: manifest.Shard{File: files[i]}}))
+			settest.Check(t, d.State().Put("shards/"+files[i]+".json", &setdir.Done{Shard: manifest.Shard{File: files[i]}}))
 		}
 		readable := rand.IntN(100)
 		for want, end := range map[error]func(stop func()) error{
@@ -66,7 +66,7 @@ func TestAllDoneEnds(t *testing.T) {
 				}
 				return nil
 			}), d.Path())
-			_, err := view.AllDone(ctx, files, false, nil)
+			_, err := view.Shards().AllDone(ctx, files, false, nil)
 			if !errors.Is(err, want) {
 				t.Errorf("%v, want %v", err, want)
 			}
@@ -85,19 +85,19 @@ func TestStateIsBounded(t *testing.T) {
 	dir, err := setdir.Open(context.Background(), filepath.Join(t.TempDir(), "out"), setdir.Options{})
 	settest.Check(t, err)
 	defer dir.Close()
-	settest.Check(t, dir.PutState("x.json", 7))
+	settest.Check(t, dir.State().Put("x.json", 7))
 	var got int
-	if usable, err := dir.State("x.json", &got); !usable || err != nil || got != 7 {
+	if usable, err := dir.State().Read("x.json", &got); !usable || err != nil || got != 7 {
 		t.Fatal(got, err)
 	}
 	path := dir.Join(shard.StateDir + "/x.json")
 	settest.Check(t, os.Truncate(path, setdir.MaxState+1)) // sparse
-	if usable, err := dir.State("x.json", &got); usable || err != nil {
+	if usable, err := dir.State().Read("x.json", &got); usable || err != nil {
 		t.Error("read", err)
 	}
 	settest.Check(t, os.Remove(path))
 	settest.Check(t, os.Mkdir(path, 0o755))
-	if usable, err := dir.State("x.json", &got); usable || err != nil {
+	if usable, err := dir.State().Read("x.json", &got); usable || err != nil {
 		t.Error("read a directory", err)
 	}
 }

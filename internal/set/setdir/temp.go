@@ -14,7 +14,7 @@ func (d *Dir) TempFile(prefix string) (*os.File, error) {
 	if err := inject.Fault(d.ctx, "create", d.Join(prefix)); err != nil {
 		return nil, err
 	}
-	return d.at.temp(prefix)
+	return d.at.Temp(prefix)
 }
 
 // ScratchFile is like TempFile, but nothing remains of the file even if the process is killed. ctx is

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/tfrec/tfrec/internal/inject"
+	"github.com/tfrec/tfrec/internal/set/setdir/place"
 	"github.com/tfrec/tfrec/internal/store/osfile"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -26,12 +27,12 @@ type Writer struct {
 	dir   *Dir
 	file  string
 	Data  *osfile.HashWriter
-	draft draft // that Data writes to
+	draft place.Draft // that Data writes to
 	out   *tfrecord.Writer
 
-	indexDraft draft  // nil for compressed shards
-	index      []byte // not yet written to indexDraft
-	part       bool   // made by CreatePart: the caller syncs the directories
+	indexDraft place.Draft // nil for compressed shards
+	index      []byte      // not yet written to indexDraft
+	part       bool        // made by CreatePart: the caller syncs the directories
 
 	// What WriteLentFrames wrote, without out.
 	lentBytes, lentRecords int64
@@ -42,7 +43,7 @@ const indexBuffer = 64 << 10
 
 // Create starts a shard with the given file name in d.
 func (d *Dir) Create(file string, o WriterOptions) (*Writer, error) {
-	w, err := d.create(file, o)
+	w, err := newWriter(d, file, o)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +55,7 @@ func (d *Dir) Create(file string, o WriterOptions) (*Writer, error) {
 // writing goroutine, and Commit does not fsync the directories; the caller calls SyncNames once for
 // all.
 func (d *Dir) CreatePart(file string, o WriterOptions) (*Writer, error) {
-	w, err := d.create(file, o)
+	w, err := newWriter(d, file, o)
 	if err != nil {
 		return nil, err
 	}
@@ -63,9 +64,9 @@ func (d *Dir) CreatePart(file string, o WriterOptions) (*Writer, error) {
 }
 
 // SyncNames fsyncs the directories of shards and indexes so that renames are durable.
-func (d *Dir) SyncNames() error { return d.at.syncNames() }
+func (d *Dir) SyncNames() error { return d.at.SyncNames() }
 
-func (d *Dir) create(file string, o WriterOptions) (*Writer, error) {
+func newWriter(d *Dir, file string, o WriterOptions) (*Writer, error) {
 	if err := CheckName(file); err != nil {
 		return nil, err
 	}
@@ -73,14 +74,14 @@ func (d *Dir) create(file string, o WriterOptions) (*Writer, error) {
 		return nil, err
 	}
 	sum := sha256.New()
-	f, err := d.at.create(file, sum)
+	f, err := d.at.Create(file, sum)
 	if err != nil {
 		return nil, err
 	}
 	w := &Writer{dir: d, file: file, Data: &osfile.HashWriter{To: f, Sum: sum}, draft: f}
 	w.out, err = tfrecord.NewWriter(w.Data, tfrecord.WriterOptions{Compression: o.Compression, Level: o.Level})
 	if err == nil && (o.Compression == tfrecord.CompressionAuto || o.Compression == tfrecord.CompressionNone) {
-		w.indexDraft, err = d.at.create(manifest.IndexName(file), nil)
+		w.indexDraft, err = d.at.Create(manifest.IndexName(file), nil)
 	}
 	if err != nil {
 		w.Abort()
@@ -197,20 +198,20 @@ func (w *Writer) commit() (manifest.Shard, error) {
 	}
 	w.Data.Finish()
 	// Remove the old shard first: after a crash it must not be left with the index of the new one.
-	if err := w.draft.clear(); err != nil {
+	if err := w.draft.Clear(); err != nil {
 		return manifest.Shard{}, err
 	}
 	if w.indexDraft != nil {
 		if err := w.writeIndex(0); err != nil {
 			return manifest.Shard{}, err
 		}
-		if err := w.indexDraft.commit(w.part); err != nil {
+		if err := w.indexDraft.Commit(w.part); err != nil {
 			return manifest.Shard{}, err
 		}
-	} else if err := w.dir.at.remove(manifest.IndexName(w.file)); err != nil {
+	} else if err := w.dir.at.Remove(manifest.IndexName(w.file)); err != nil {
 		return manifest.Shard{}, err
 	}
-	if err := w.draft.commit(w.part); err != nil {
+	if err := w.draft.Commit(w.part); err != nil {
 		return manifest.Shard{}, err
 	}
 	return manifest.Shard{
@@ -227,9 +228,9 @@ func (w *Writer) Abort() {
 		w.out.Close() // frees the compressor; its error does not matter here
 	}
 	w.Data.Abort()
-	w.draft.discard()
+	w.draft.Discard()
 	if w.indexDraft != nil {
-		w.indexDraft.discard()
+		w.indexDraft.Discard()
 	}
 }
 

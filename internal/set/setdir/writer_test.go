@@ -14,6 +14,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/set/setdir/place"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -113,7 +114,7 @@ func writeLent(t *testing.T, dir *Dir, file string, c tfrecord.Compression, rng 
 }
 
 // fullDraft is a file on a full disk.
-type fullDraft struct{ draft }
+type fullDraft struct{ place.Draft }
 
 var errFull = errors.New("disk full")
 

@@ -8,13 +8,6 @@ import (
 	"time"
 )
 
-// hedgeAfter specifies when to hedge a request for a range, that is, to make a second one while the
-// first is unanswered. The zero value is never.
-type hedgeAfter struct {
-	slowest bool          // after the time that 95 in 100 answers take
-	delay   time.Duration // or after a set one
-}
-
 // hedger counts the requests for ranges of a store, and how long their answers took to begin.
 type hedger struct {
 	mu       sync.Mutex

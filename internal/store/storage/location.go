@@ -1,7 +1,3 @@
-// Package storage opens paths: local files or, for URLs such as s3://bucket/key, objects in a store
-// whose scheme the build has registered. Paths of both kinds have directories, base names and
-// globs. Local paths are passed to package os unchanged, without extra cost. To use a path several
-// times, parse it once into a Location.
 package storage
 
 import (

@@ -30,6 +30,13 @@ type expected struct {
 	requests int // MostRequests
 }
 
+// hedgeAfter specifies when to hedge a request for a range, that is, to make a second one while the
+// first is unanswered. The zero value is never.
+type hedgeAfter struct {
+	slowest bool          // after the time that 95 in 100 answers take
+	delay   time.Duration // or after a set one
+}
+
 const (
 	defaultSpeed   = 1024
 	defaultSilence = 30 * time.Second

@@ -105,6 +105,9 @@ const Modified = "modified "
 // ErrChanged means that an object has changed since it was listed or opened.
 var ErrChanged = errors.New("the object was replaced or removed after it was listed or opened: do not change the input while it is read, and start again")
 
+// ErrGone means that the store has no parts of an object any more.
+var ErrGone = errors.New("the unfinished upload of the object is gone: another process discarded it, or made an object of this name in the meantime")
+
 // Opener opens the store that a URL's host names: a bucket or a container.
 type Opener func(ctx context.Context, host string) (Store, error)
 

@@ -31,9 +31,6 @@ type Sender interface {
 	FindOwn(ctx context.Context) (Object, error)
 }
 
-// ErrGone means that the store has no parts of an object any more.
-var ErrGone = errors.New("the unfinished upload of the object is gone: another process discarded it, or made an object of this name in the meantime")
-
 // An object that ends within the first part is made by one request. Parts grow with
 // the object, since stores take 10,000 of one and 4,000 MiB in one (S3 and Azure; Google
 // has no such limits): 8 MiB in the first 1,000 (7.8 GiB), twice as much in the next, up

@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/tfrec/tfrec/internal/dev/exporttest"
+	"github.com/tfrec/tfrec/internal/view/export/spec"
 )
 
 // contents are the files below a directory, by path.
@@ -33,9 +36,9 @@ func contents(t *testing.T, dir string) map[string]string {
 // what the first left; anything else in OUT is refused.
 func TestExportAgain(t *testing.T) {
 	table := mixed(t)
-	images := write(t, "images", photo("a/1.jpg", "a"), photo("a/2.jpg", "a"), photo("b/x/3.jpg", "b"))
+	images := exporttest.WriteRecords(t, "images", exporttest.Photo("a/1.jpg", "a"), exporttest.Photo("a/2.jpg", "a"), exporttest.Photo("b/x/3.jpg", "b"))
 	boxes := odd(t)
-	for _, format := range formats {
+	for _, format := range spec.Formats {
 		in := table
 		switch {
 		case format.HasBoxes():
@@ -45,30 +48,30 @@ func TestExportAgain(t *testing.T) {
 		}
 		dir := t.TempDir()
 		out := filepath.Join(dir, "out")
-		first, err := exportTo(t, out, Options{Format: format}, in)
+		first, err := exportTo(t, out, spec.Options{Format: format}, in)
 		if err != nil {
 			t.Fatal(err)
 		}
 		before := contents(t, dir)
-		left := filepath.Join(dir, strings.Replace(tempPattern(out), "*", "7", 1))
+		left := filepath.Join(dir, "."+filepath.Base(out)+".exporting-7")
 		if err := os.Mkdir(left, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		second, err := exportTo(t, out, Options{Format: format}, in)
+		second, err := exportTo(t, out, spec.Options{Format: format}, in)
 		if err != nil {
 			t.Fatalf("%s: again: %v", format, err)
 		}
 		if runtime.GOOS != "windows" { // directories can't be locked there, so none is removed
-			wantOnly(t, dir, "out")
+			exporttest.WantOnly(t, dir, "out")
 		}
-		first.Status, first.Seconds, second.Seconds = upToDate, 0, 0
+		first.Status, first.Seconds, second.Seconds = spec.UpToDate, 0, 0
 		if *first != *second {
 			t.Errorf("%s: again: %+v, want %+v", format, second, first)
 		}
 		refused := func(what string) {
 			t.Helper()
 			is := contents(t, dir)
-			if _, err := exportTo(t, out, Options{Format: format}, in); err == nil || !strings.Contains(err.Error(), "exists and is not what this run would write") {
+			if _, err := exportTo(t, out, spec.Options{Format: format}, in); err == nil || !strings.Contains(err.Error(), "exists and is not what this run would write") {
 				t.Errorf("%s: %s: %v", format, what, err)
 			}
 			if after := contents(t, dir); len(after) != len(is) {

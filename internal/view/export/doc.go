@@ -1,7 +1,10 @@
 // Package export writes the records of a set as files for other programs: images in class
 // directories, and CSV, JSON lines, Parquet or NumPy's .npz for any features.
 //
-//	report, err := export.Export(ctx, []string{"out"}, "photos", export.Options{Format: export.Directories})
+//	report, err := export.Export(ctx, []string{"out"}, "photos", spec.Options{Format: spec.Directories})
+//
+// Package input reads records; tables, images and boxes have the formats, which write to a
+// filetree; spec has the options and the report.
 //
 // Everything is written next to OUT under a name that begins with a dot, and renamed when it is
 // complete: a failed run leaves nothing.

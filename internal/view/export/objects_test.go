@@ -8,7 +8,6 @@ import (
 	"image/color"
 	"image/png"
 	"math"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,7 +17,9 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/annotation/objects"
+	"github.com/tfrec/tfrec/internal/dev/exporttest"
 	"github.com/tfrec/tfrec/internal/imagekey"
+	"github.com/tfrec/tfrec/internal/view/export/spec"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -30,9 +31,9 @@ type object struct {
 }
 
 // drawn is a record of an image of w x h pixels with objects. Features of more follow.
-func drawn(name string, w, h int, list []object, more ...build) build {
+func drawn(name string, w, h int, list []object, more ...exporttest.Build) exporttest.Build {
 	return func(b *tfrecord.Builder) {
-		b.String(imagekey.Encoded, jpegBytes+name)
+		b.String(imagekey.Encoded, exporttest.JPEGBytes+name)
 		b.String(imagekey.Filename, name)
 		b.Int64(imagekey.Width, int64(w))
 		b.Int64(imagekey.Height, int64(h))
@@ -56,7 +57,7 @@ func drawn(name string, w, h int, list []object, more ...build) build {
 	}
 }
 
-func with(key string, values ...any) build {
+func with(key string, values ...any) exporttest.Build {
 	return func(b *tfrecord.Builder) {
 		switch v := values[0].(type) {
 		case string:
@@ -99,7 +100,7 @@ func odd(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return write(t, "train.tfrecord",
+	return exporttest.WriteRecords(t, "train.tfrecord",
 		drawn("train/a/1.jpg", 40, 30, []object{{90, "<ä> & 'b'", [4]float64{3, 2, 13, 7}}, {7, "box", [4]float64{0, 0, 12.34, 30}}},
 			with(objects.KeySourceID, "1007"), with(objects.KeyCrowd, 0, 1), with(objects.KeyArea, 50.0, 370.25),
 			with(objects.KeyMask, string(png), ""), with(objects.KeyDifficult, 0, 1), with(objects.KeyTruncated, 1, 0), with(objects.KeyView, "Left", "")),
@@ -107,11 +108,11 @@ func odd(t *testing.T) string {
 	)
 }
 
-func exportObjects(t *testing.T, format Format, in string) (dir, notes string) {
+func exportObjects(t *testing.T, format spec.Format, in string) (dir, notes string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "out")
 	var said []string
-	if _, err := exportTo(t, dir, Options{Format: format, Note: func(s string) { said = append(said, s) }}, in); err != nil {
+	if _, err := exportTo(t, dir, spec.Options{Format: format, Note: func(s string) { said = append(said, s) }}, in); err != nil {
 		t.Fatal(err)
 	}
 	return dir, strings.Join(said, "; ")
@@ -127,8 +128,8 @@ func contentOf(t *testing.T, path ...string) string {
 }
 
 func TestCOCO(t *testing.T) {
-	dir, notes := exportObjects(t, COCO, odd(t))
-	if diff := cmp.Diff([]string{"annotations/instances_train.json", "train/a/1.jpg", "train/a/none.jpg"}, tree(t, dir)); diff != "" {
+	dir, notes := exportObjects(t, spec.COCO, odd(t))
+	if diff := cmp.Diff([]string{"annotations/instances_train.json", "train/a/1.jpg", "train/a/none.jpg"}, exporttest.Tree(t, dir)); diff != "" {
 		t.Error(diff)
 	}
 	want := `{"info":{},"licenses":[],"categories":[{"id":7,"name":"box","supercategory":""},{"id":90,"name":"\u003cä\u003e \u0026 'b'","supercategory":""}],
@@ -148,9 +149,9 @@ func TestCOCO(t *testing.T) {
 }
 
 func TestVOC(t *testing.T) {
-	dir, notes := exportObjects(t, VOC, odd(t))
+	dir, notes := exportObjects(t, spec.VOC, odd(t))
 	if diff := cmp.Diff([]string{"Annotations/a/none.xml", "Annotations/train/a/1.xml", "ImageSets/Main/train.txt",
-		"JPEGImages/a/none.jpg", "JPEGImages/train/a/1.jpg", "SegmentationClass/a/none.png", "SegmentationObject/train/a/1.png"}, tree(t, dir)); diff != "" {
+		"JPEGImages/a/none.jpg", "JPEGImages/train/a/1.jpg", "SegmentationClass/a/none.png", "SegmentationObject/train/a/1.png"}, exporttest.Tree(t, dir)); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff("train/a/1\na/none\n", contentOf(t, dir, "ImageSets/Main/train.txt")); diff != "" {
@@ -224,8 +225,8 @@ func TestVOC(t *testing.T) {
 }
 
 func TestYOLO(t *testing.T) {
-	dir, notes := exportObjects(t, YOLO, odd(t))
-	if diff := cmp.Diff([]string{"classes.txt", "data.yaml", "images/train/a/1.jpg", "images/train/a/none.jpg", "labels/train/a/1.txt", "labels/train/a/none.txt"}, tree(t, dir)); diff != "" {
+	dir, notes := exportObjects(t, spec.YOLO, odd(t))
+	if diff := cmp.Diff([]string{"classes.txt", "data.yaml", "images/train/a/1.jpg", "images/train/a/none.jpg", "labels/train/a/1.txt", "labels/train/a/none.txt"}, exporttest.Tree(t, dir)); diff != "" {
 		t.Error(diff)
 	}
 	for name, want := range map[string]string{
@@ -245,16 +246,17 @@ func TestYOLO(t *testing.T) {
 
 // Features that are neither of the image nor of what formats know of objects are named, ten at most.
 func TestOtherFeaturesAreNoted(t *testing.T) {
-	more := []build{with("caption", "a"), with("image/object/weight", 0.5), with("image/colorspace", "RGB"), with("augment/copy", 1)}
-	_, notes := exportObjects(t, COCO, write(t, "x", drawn("1", 9, 9, nil, more...), drawn("2", 9, 9, nil, with("tags", "b"))))
+	more := []exporttest.Build{with("caption", "a"), with("image/object/weight", 0.5), with("image/colorspace", "RGB"), with("augment/copy", 1)}
+	_, notes := exportObjects(t, spec.COCO, exporttest.WriteRecords(t, "x", drawn("1", 9, 9, nil, more...), drawn("2", 9, 9, nil, with("tags", "b"))))
 	if want := "coco has no place for caption, image/object/weight, tags: left out"; !strings.Contains(notes, want) {
 		t.Errorf("%s, want %s", notes, want)
 	}
 	more = nil
-	for i := range 3 * maxOthers {
+	const most = 10 // other features are named
+	for i := range 3 * most {
 		more = append(more, with(fmt.Sprintf("f%02d", i), "x"))
 	}
-	if _, notes = exportObjects(t, VOC, write(t, "x", drawn("1", 9, 9, nil, more...))); strings.Count(notes, ", f") != maxOthers-1 {
+	if _, notes = exportObjects(t, spec.VOC, exporttest.WriteRecords(t, "x", drawn("1", 9, 9, nil, more...))); strings.Count(notes, ", f") != most-1 {
 		t.Error(notes)
 	}
 }
@@ -273,7 +275,7 @@ func TestVOCCoversMasks(t *testing.T) {
 	for i := range list {
 		list[i], masks[i] = object{id: 1, text: "a", box: [4]float64{0, 0, 2, 2}}, full
 	}
-	dir, notes := exportObjects(t, VOC, write(t, "x", drawn("1.jpg", 2, 2, list, with(objects.KeyMask, masks...))))
+	dir, notes := exportObjects(t, spec.VOC, exporttest.WriteRecords(t, "x", drawn("1.jpg", 2, 2, list, with(objects.KeyMask, masks...))))
 	if !strings.Contains(notes, "later ones cover all of the masks of 253 objects, which have none when read back; voc has masks of 254 objects in an image: the masks of 2 objects after these") {
 		t.Error(notes)
 	}
@@ -293,7 +295,7 @@ func TestVOCCoversMasks(t *testing.T) {
 		{[]any{encode(1, 0, 0, 0), full, encode(0, 1, 1, 0)}, "1 object", "1 object"},
 		{[]any{encode(1, 0, 0, 0), encode(0, 0, 0, 0), encode(0, 1, 0, 0)}, "", ""},
 	} {
-		_, notes := exportObjects(t, VOC, write(t, "x", drawn("1.jpg", 2, 2, list[:3], with(objects.KeyMask, c.masks...))))
+		_, notes := exportObjects(t, spec.VOC, exporttest.WriteRecords(t, "x", drawn("1.jpg", 2, 2, list[:3], with(objects.KeyMask, c.masks...))))
 		if strings.Contains(notes, "parts of the masks of "+c.parts) != (c.parts != "") || strings.Contains(notes, "all of the masks of "+c.all) != (c.all != "") {
 			t.Errorf("want parts of %q, all of %q: %s", c.parts, c.all, notes)
 		}
@@ -304,8 +306,8 @@ func TestVOCCoversMasks(t *testing.T) {
 func TestNegativeClassIsNoted(t *testing.T) {
 	box := [4]float64{1, 1, 2, 2}
 	for id, want := range map[int64]bool{-1: true, 0: false} {
-		in := write(t, "x", drawn("1", 9, 9, []object{{id: 4, text: "b", box: box}, {id: id, text: "a", box: box}}))
-		if _, notes := exportObjects(t, COCO, in); strings.Contains(notes, "class a has the id -1: tools that read coco, tfrec among them, want ids from 0") != want {
+		in := exporttest.WriteRecords(t, "x", drawn("1", 9, 9, []object{{id: 4, text: "b", box: box}, {id: id, text: "a", box: box}}))
+		if _, notes := exportObjects(t, spec.COCO, in); strings.Contains(notes, "class a has the id -1: tools that read coco, tfrec among them, want ids from 0") != want {
 			t.Errorf("id %d: %s", id, notes)
 		}
 	}
@@ -316,11 +318,11 @@ func TestNegativeClassIsNoted(t *testing.T) {
 func TestCOCOWithoutIDs(t *testing.T) {
 	box := [4]float64{1, 1, 2, 2}
 	for name, in := range map[string]string{
-		"twice": write(t, "x", drawn("1", 9, 9, nil, with(objects.KeySourceID, "7")), drawn("2", 9, 9, []object{{id: 2, box: box}}, with(objects.KeySourceID, "7"))),
-		"text":  write(t, "x", drawn("1", 9, 9, nil, with(objects.KeySourceID, "07")), drawn("2", 9, 9, []object{{id: 2, box: box}}, with(objects.KeySourceID, "8"))),
-		"none":  write(t, "x", drawn("1", 9, 9, nil), drawn("2", 9, 9, []object{{id: 2, box: box}}, with(objects.KeySourceID, "8"))),
+		"twice": exporttest.WriteRecords(t, "x", drawn("1", 9, 9, nil, with(objects.KeySourceID, "7")), drawn("2", 9, 9, []object{{id: 2, box: box}}, with(objects.KeySourceID, "7"))),
+		"text":  exporttest.WriteRecords(t, "x", drawn("1", 9, 9, nil, with(objects.KeySourceID, "07")), drawn("2", 9, 9, []object{{id: 2, box: box}}, with(objects.KeySourceID, "8"))),
+		"none":  exporttest.WriteRecords(t, "x", drawn("1", 9, 9, nil), drawn("2", 9, 9, []object{{id: 2, box: box}}, with(objects.KeySourceID, "8"))),
 	} {
-		dir, notes := exportObjects(t, COCO, in)
+		dir, notes := exportObjects(t, spec.COCO, in)
 		reason := "image/source_id: it is not an integer in every record"
 		if name == "twice" {
 			reason = "image/source_id: it repeats in the split train"
@@ -339,35 +341,37 @@ func TestCOCOWithoutIDs(t *testing.T) {
 
 func TestObjectsRefused(t *testing.T) {
 	box := []object{{1, "a", [4]float64{1, 1, 2, 2}}}
-	bad := func(more ...build) string { return write(t, "x", drawn("1", 9, 9, box, more...)) }
+	bad := func(more ...exporttest.Build) string {
+		return exporttest.WriteRecords(t, "x", drawn("1", 9, 9, box, more...))
+	}
 	for want, c := range map[string]struct {
 		in      string
-		formats []Format
+		formats []spec.Format
 	}{
-		"no record has boxes (image/object/bbox/xmin":                    {write(t, "x", photo("1.jpg", "a")), []Format{COCO, VOC, YOLO}},
-		"record 0: image/object/bbox/xmin has 1 values and":              {write(t, "x", drawn("1", 9, 9, nil, with(objects.KeyXMin, 1.5))), []Format{COCO, VOC, YOLO}},
-		"record 0: the box of its object 0 is [NaN ":                     {write(t, "x", drawn("1", 9, 9, []object{{1, "a", [4]float64{math.NaN(), 0, 1, 1}}})), []Format{COCO, VOC, YOLO}},
-		"object 0 is [2 0 3 1]: want shares of the image":                {write(t, "x", drawn("1", 9, 9, []object{{1, "a", [4]float64{18, 0, 27, 9}}})), []Format{COCO, VOC, YOLO}},
-		"object 0 is [1 0 0 1]: want xmin, ymin, xmax":                   {write(t, "x", drawn("1", 9, 9, []object{{1, "a", [4]float64{9, 0, 0, 9}}})), []Format{COCO, VOC, YOLO}},
-		"class 1 and class 4 are both called \"a\"":                      {write(t, "x", drawn("1", 9, 9, []object{{1, "a", box[0].box}, {4, "a ", box[0].box}})), []Format{VOC, YOLO}},
-		"the name of class 1 begins or ends with space: \" a\"":          {write(t, "x", drawn("1", 9, 9, []object{{1, " a", box[0].box}})), []Format{VOC, YOLO}},
-		"image/object/area of its object 0 is +Inf":                      {bad(with(objects.KeyArea, math.Inf(1))), []Format{COCO}},
-		"record 0: the mask of its object 0: ":                           {bad(with(objects.KeyMask, "none")), []Format{COCO}},
-		"image/width is [0]: want the size":                              {write(t, "x", drawn("1", 0, 9, nil)), []Format{COCO, VOC}},
-		"it has no image/width, and its image does not say it":           {write(t, "x", photo("1.jpg", "a"), func(b *tfrecord.Builder) { drawn("1", 1, 1, nil)(b) }), []Format{COCO, VOC, YOLO}},
-		"the name of class 1 cannot be a line of classes.txt: \"a\\nb\"": {write(t, "x", drawn("1", 9, 9, []object{{1, "a\nb", box[0].box}})), []Format{YOLO}},
-		"the name of class 1 cannot be written as XML: \"a\\x00\"":       {write(t, "x", drawn("1", 9, 9, []object{{1, "a\x00", box[0].box}})), []Format{VOC}},
-		"cannot be written as XML: \"\\x01\"":                            {bad(with(objects.KeyView, "\x01")), []Format{VOC}},
-		"differs from it in case or extension alone":                     {write(t, "x", drawn("1.jpg", 9, 9, box), drawn("1.jpeg", 9, 9, box)), []Format{VOC, YOLO}},
-		"image/segmentation/class/encoded is not a PNG":                  {bad(with(objects.KeySegmentation, "x")), []Format{VOC}},
+		"no record has boxes (image/object/bbox/xmin":                    {exporttest.WriteRecords(t, "x", exporttest.Photo("1.jpg", "a")), []spec.Format{spec.COCO, spec.VOC, spec.YOLO}},
+		"record 0: image/object/bbox/xmin has 1 values and":              {exporttest.WriteRecords(t, "x", drawn("1", 9, 9, nil, with(objects.KeyXMin, 1.5))), []spec.Format{spec.COCO, spec.VOC, spec.YOLO}},
+		"record 0: the box of its object 0 is [NaN ":                     {exporttest.WriteRecords(t, "x", drawn("1", 9, 9, []object{{1, "a", [4]float64{math.NaN(), 0, 1, 1}}})), []spec.Format{spec.COCO, spec.VOC, spec.YOLO}},
+		"object 0 is [2 0 3 1]: want shares of the image":                {exporttest.WriteRecords(t, "x", drawn("1", 9, 9, []object{{1, "a", [4]float64{18, 0, 27, 9}}})), []spec.Format{spec.COCO, spec.VOC, spec.YOLO}},
+		"object 0 is [1 0 0 1]: want xmin, ymin, xmax":                   {exporttest.WriteRecords(t, "x", drawn("1", 9, 9, []object{{1, "a", [4]float64{9, 0, 0, 9}}})), []spec.Format{spec.COCO, spec.VOC, spec.YOLO}},
+		"class 1 and class 4 are both called \"a\"":                      {exporttest.WriteRecords(t, "x", drawn("1", 9, 9, []object{{1, "a", box[0].box}, {4, "a ", box[0].box}})), []spec.Format{spec.VOC, spec.YOLO}},
+		"the name of class 1 begins or ends with space: \" a\"":          {exporttest.WriteRecords(t, "x", drawn("1", 9, 9, []object{{1, " a", box[0].box}})), []spec.Format{spec.VOC, spec.YOLO}},
+		"image/object/area of its object 0 is +Inf":                      {bad(with(objects.KeyArea, math.Inf(1))), []spec.Format{spec.COCO}},
+		"record 0: the mask of its object 0: ":                           {bad(with(objects.KeyMask, "none")), []spec.Format{spec.COCO}},
+		"image/width is [0]: want the size":                              {exporttest.WriteRecords(t, "x", drawn("1", 0, 9, nil)), []spec.Format{spec.COCO, spec.VOC}},
+		"it has no image/width, and its image does not say it":           {exporttest.WriteRecords(t, "x", exporttest.Photo("1.jpg", "a"), func(b *tfrecord.Builder) { drawn("1", 1, 1, nil)(b) }), []spec.Format{spec.COCO, spec.VOC, spec.YOLO}},
+		"the name of class 1 cannot be a line of classes.txt: \"a\\nb\"": {exporttest.WriteRecords(t, "x", drawn("1", 9, 9, []object{{1, "a\nb", box[0].box}})), []spec.Format{spec.YOLO}},
+		"the name of class 1 cannot be written as XML: \"a\\x00\"":       {exporttest.WriteRecords(t, "x", drawn("1", 9, 9, []object{{1, "a\x00", box[0].box}})), []spec.Format{spec.VOC}},
+		"cannot be written as XML: \"\\x01\"":                            {bad(with(objects.KeyView, "\x01")), []spec.Format{spec.VOC}},
+		"differs from it in case or extension alone":                     {exporttest.WriteRecords(t, "x", drawn("1.jpg", 9, 9, box), drawn("1.jpeg", 9, 9, box)), []spec.Format{spec.VOC, spec.YOLO}},
+		"image/segmentation/class/encoded is not a PNG":                  {bad(with(objects.KeySegmentation, "x")), []spec.Format{spec.VOC}},
 	} {
 		for _, format := range c.formats {
 			dir := t.TempDir()
-			_, err := exportTo(t, filepath.Join(dir, "out"), Options{Format: format}, c.in)
+			_, err := exportTo(t, filepath.Join(dir, "out"), spec.Options{Format: format}, c.in)
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %v, want %s", format, err, want)
 			}
-			wantOnly(t, dir)
+			exporttest.WantOnly(t, dir)
 		}
 	}
 }
@@ -376,9 +380,9 @@ func TestObjectsRefused(t *testing.T) {
 // of their annotations follow.
 func TestObjectsOfOneName(t *testing.T) {
 	box := []object{{1, "a", [4]float64{1, 1, 2, 2}}}
-	in := write(t, "x", drawn("d/1.jpg", 9, 9, box), drawn("d/1.jpg", 9, 9, nil, with(imagekey.Copy, 1)), drawn("d/1.jpeg", 9, 9, nil), drawn("../D/1.jpg", 9, 9, nil))
+	in := exporttest.WriteRecords(t, "x", drawn("d/1.jpg", 9, 9, box), drawn("d/1.jpg", 9, 9, nil, with(imagekey.Copy, 1)), drawn("d/1.jpeg", 9, 9, nil), drawn("../D/1.jpg", 9, 9, nil))
 	dir := filepath.Join(t.TempDir(), "out")
-	report, err := exportTo(t, dir, Options{Format: YOLO, OnCollision: Number}, in)
+	report, err := exportTo(t, dir, spec.Options{Format: spec.YOLO, OnCollision: spec.Number}, in)
 	if err != nil || report.Numbered != 1 || report.Renamed != 1 || report.Records != 4 {
 		t.Fatalf("%+v, %v", report, err)
 	}
@@ -389,41 +393,8 @@ func TestObjectsOfOneName(t *testing.T) {
 		}
 	}
 	want[5] = "images/train/d/1~2.jpeg"
-	if diff := cmp.Diff(want, tree(t, dir)); diff != "" {
+	if diff := cmp.Diff(want, exporttest.Tree(t, dir)); diff != "" {
 		t.Error(diff)
-	}
-}
-
-func TestWithoutExtension(t *testing.T) {
-	for name, want := range map[string]string{"a/1.png": "a/1", "a/1.JPG": "a/1.JPG", "a/1": "a/1", "a.png/1": "a.png/1", "a/.png": "a/.png", "1.tar.gif": "1.tar", "1.x": "1.x"} {
-		if got := withoutExtension(name, augment.JPEG); got != want {
-			t.Errorf("%s: %s, want %s", name, got, want)
-		}
-	}
-}
-
-// Any share of a side comes back as the same float32, and numbers with few decimals as they were.
-func TestPixels(t *testing.T) {
-	rnd := rand.New(rand.NewPCG(1, 2))
-	for range 20_000 {
-		side := 1 + rnd.IntN(20_000)
-		decimals := rnd.IntN(3)
-		scale := math.Pow10(decimals)
-		x := math.Round(rnd.Float64()*float64(side)*scale) / scale
-		v, d := pixels(float32(x/float64(side)), side)
-		if v != x && side < 8000 || d > decimals || float32(v/float64(side)) != float32(x/float64(side)) {
-			t.Fatalf("%v of %d: %v with %d decimals", x, side, v, d)
-		}
-		share := rnd.Float32()
-		if v, d = pixels(share, side); float32(v/float64(side)) != share || d > 8 {
-			t.Fatalf("%v of %d: %v with %d decimals", share, side, v, d)
-		}
-	}
-	for _, share := range []float32{0, 1e-40, -1e-40, 1e30, -2.5, 1} {
-		v, d := pixels(share, 100)
-		if d > maxDecimals || math.Abs(v-float64(share)*100) > math.Abs(v)*1e-6+1e-9 {
-			t.Errorf("%v: %v with %d decimals", share, v, d)
-		}
 	}
 }
 
@@ -432,7 +403,7 @@ func TestCOCOSplits(t *testing.T) {
 	set := t.TempDir()
 	total := 0
 	for i, split := range []string{"train", "val", "test"} {
-		var builds []build
+		var builds []exporttest.Build
 		for k := range 30 * (i + 1) {
 			list := make([]object, k%4)
 			for j := range list {
@@ -441,12 +412,12 @@ func TestCOCOSplits(t *testing.T) {
 			total += len(list)
 			builds = append(builds, drawn(fmt.Sprintf("%s/%d.jpg", split, k), 50, 60, list))
 		}
-		data := contentOf(t, write(t, "x", builds...))
+		data := contentOf(t, exporttest.WriteRecords(t, "x", builds...))
 		if err := os.WriteFile(filepath.Join(set, fmt.Sprintf("d-%s.tfrecord-00000-of-00001", split)), []byte(data), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	dir, _ := exportObjects(t, COCO, set)
+	dir, _ := exportObjects(t, spec.COCO, set)
 	images, annotations := map[int64]bool{}, map[int64]bool{}
 	for _, split := range []string{"train", "val", "test"} {
 		var got struct {
@@ -484,12 +455,12 @@ func TestCOCOSplits(t *testing.T) {
 func TestCOCOSplitsShareIDs(t *testing.T) {
 	set := t.TempDir()
 	for _, split := range []string{"train", "val"} {
-		data := contentOf(t, write(t, "x", drawn(split+"/1.jpg", 9, 9, nil, with(objects.KeySourceID, "70")), drawn(split+"/2.jpg", 9, 9, nil, with(objects.KeySourceID, "5"))))
+		data := contentOf(t, exporttest.WriteRecords(t, "x", drawn(split+"/1.jpg", 9, 9, nil, with(objects.KeySourceID, "70")), drawn(split+"/2.jpg", 9, 9, nil, with(objects.KeySourceID, "5"))))
 		if err := os.WriteFile(filepath.Join(set, "d-"+split+".tfrecord-00000-of-00001"), []byte(data), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	dir, notes := exportObjects(t, COCO, set)
+	dir, notes := exportObjects(t, spec.COCO, set)
 	for _, split := range []string{"train", "val"} {
 		got := contentOf(t, dir, "annotations/instances_"+split+".json")
 		if !strings.Contains(got, `{"id":70,"file_name":"1.jpg"`) || !strings.Contains(got, `{"id":5,"file_name":"2.jpg"`) || notes != "" {
@@ -502,11 +473,11 @@ func TestCOCOSplitsShareIDs(t *testing.T) {
 func TestYOLORefusesSplitsOfOtherMeaning(t *testing.T) {
 	for _, split := range []string{"path", "names", "nc", "download", "kpt_shape", "channels"} {
 		set := t.TempDir()
-		data := contentOf(t, write(t, "x", drawn("1.jpg", 9, 9, []object{{1, "a", [4]float64{1, 1, 2, 2}}})))
+		data := contentOf(t, exporttest.WriteRecords(t, "x", drawn("1.jpg", 9, 9, []object{{1, "a", [4]float64{1, 1, 2, 2}}})))
 		if err := os.WriteFile(filepath.Join(set, "d-"+split+".tfrecord-00000-of-00001"), []byte(data), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		_, err := exportTo(t, filepath.Join(t.TempDir(), "out"), Options{Format: YOLO}, set)
+		_, err := exportTo(t, filepath.Join(t.TempDir(), "out"), spec.Options{Format: spec.YOLO}, set)
 		if err == nil || !strings.Contains(err.Error(), "another meaning for \""+split) {
 			t.Errorf("%s: %v", split, err)
 		}

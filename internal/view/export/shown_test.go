@@ -10,7 +10,9 @@ import (
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/annotation/objects"
 	"github.com/tfrec/tfrec/internal/annotation/region"
+	"github.com/tfrec/tfrec/internal/dev/exporttest"
 	"github.com/tfrec/tfrec/internal/imagekey"
+	"github.com/tfrec/tfrec/internal/view/export/spec"
 )
 
 // withOrientation puts an EXIF orientation into a PNG, after its header.
@@ -55,10 +57,10 @@ func TestObjectsAreExportedAsShown(t *testing.T) {
 					x0, y0, x1, y1 = min(x0, x), min(y0, y), max(x1, x+1), max(y1, y+1)
 				}
 			}
-			in := write(t, "train.tfrecord", drawn("1.png", w, h, []object{{1, "a", [4]float64{3, 2, 13, 7}}},
+			in := exporttest.WriteRecords(t, "train.tfrecord", drawn("1.png", w, h, []object{{1, "a", [4]float64{3, 2, 13, 7}}},
 				with(imagekey.Encoded, string(photo)), with(objects.KeyMask, string(png)), with(objects.KeySegmentation, string(png))))
 			name := fmt.Sprintf("%d x %d, %d", w, h, orientation)
-			has := func(format Format, file string, want ...string) (dir string) {
+			has := func(format spec.Format, file string, want ...string) (dir string) {
 				dir, _ = exportObjects(t, format, in)
 				got := contentOf(t, dir, file)
 				for _, s := range want {
@@ -69,15 +71,15 @@ func TestObjectsAreExportedAsShown(t *testing.T) {
 				return dir
 			}
 			counts := region.AppendCompressed(nil, region.Runs(shown.Pix, shown.Width, shown.Height))
-			has(COCO, "annotations/instances_train.json", fmt.Sprintf(`"width":%d,"height":%d`, shown.Width, shown.Height),
+			has(spec.COCO, "annotations/instances_train.json", fmt.Sprintf(`"width":%d,"height":%d`, shown.Width, shown.Height),
 				fmt.Sprintf(`"bbox":[%d,%d,%d,%d],"area":50`, x0, y0, x1-x0, y1-y0), fmt.Sprintf(`"size":[%d,%d],"counts":%q`, shown.Height, shown.Width, counts))
-			dir := has(VOC, "Annotations/1.xml", fmt.Sprintf("<width>%d</width>\n\t\t<height>%d</height>", shown.Width, shown.Height),
+			dir := has(spec.VOC, "Annotations/1.xml", fmt.Sprintf("<width>%d</width>\n\t\t<height>%d</height>", shown.Width, shown.Height),
 				fmt.Sprintf("<xmin>%d</xmin>\n\t\t\t<ymin>%d</ymin>\n\t\t\t<xmax>%d</xmax>\n\t\t\t<ymax>%d</ymax>", x0, y0, x1, y1))
 			var semantic augment.Image
 			if _, err := codec.DecodeMask(&semantic, []byte(contentOf(t, dir, "SegmentationClass/1.png"))); err != nil || string(semantic.Pix) != string(shown.Pix) || semantic.Width != shown.Width {
 				t.Errorf("%s: the semantic mask differs: %v", name, err)
 			}
-			dir, _ = exportObjects(t, YOLO, in)
+			dir, _ = exportObjects(t, spec.YOLO, in)
 			var class int
 			var cx, cy, bw, bh float64
 			line := contentOf(t, dir, "labels/train/1.txt")

@@ -10,9 +10,12 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/dev/exporttest"
 	"github.com/tfrec/tfrec/internal/set/setdir"
+	"github.com/tfrec/tfrec/internal/set/setdir/place"
 	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/internal/store/storage/storagetest"
+	"github.com/tfrec/tfrec/internal/view/export/spec"
 )
 
 // emptyStore is the store of mem://bucket until the test ends.
@@ -29,7 +32,7 @@ func emptyStore(t *testing.T) *storagetest.Store {
 func stored(s *storagetest.Store, out string) map[string]string {
 	files := map[string]string{}
 	for _, name := range s.Names() {
-		if !strings.Contains(name, "/"+setdir.StateDir+"/") {
+		if !strings.Contains(name, "/"+place.StateDir+"/") {
 			files[strings.TrimPrefix(name, out)] = string(s.Get(name))
 		}
 	}
@@ -37,9 +40,9 @@ func stored(s *storagetest.Store, out string) map[string]string {
 }
 
 // inputsOf has records for each format.
-func inputsOf(t *testing.T) func(Format) string {
-	table, images, boxes := mixed(t), write(t, "images", photo("a/1.jpg", "a"), photo("a/2.jpg", "a"), photo("b/x/3.jpg", "b")), odd(t)
-	return func(f Format) string {
+func inputsOf(t *testing.T) func(spec.Format) string {
+	table, images, boxes := mixed(t), exporttest.WriteRecords(t, "images", exporttest.Photo("a/1.jpg", "a"), exporttest.Photo("a/2.jpg", "a"), exporttest.Photo("b/x/3.jpg", "b")), odd(t)
+	return func(f spec.Format) string {
 		switch {
 		case f.HasBoxes():
 			return boxes
@@ -54,9 +57,9 @@ func inputsOf(t *testing.T) func(Format) string {
 // as good as dead. The next run makes what it makes on a disk, whatever that left.
 func TestExportToStores(t *testing.T) {
 	in := inputsOf(t)
-	for _, format := range formats {
+	for _, format := range spec.Formats {
 		here := filepath.Join(t.TempDir(), "out")
-		first, err := exportTo(t, here, Options{Format: format}, in(format))
+		first, err := exportTo(t, here, spec.Options{Format: format}, in(format))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +81,7 @@ func TestExportToStores(t *testing.T) {
 				}
 				return nil
 			}
-			_, err := exportTo(t, out, Options{Format: format}, in(format))
+			_, err := exportTo(t, out, spec.Options{Format: format}, in(format))
 			s.Fault = nil
 			if err == nil {
 				if last < 3 {
@@ -90,11 +93,11 @@ func TestExportToStores(t *testing.T) {
 				t.Errorf("%s: request %d fails, and the export says %v", format, last, err)
 			}
 			for _, name := range s.Names() {
-				if strings.Contains(name, setdir.ClaimsDir) { // of the dead: it expires, which others test
+				if strings.Contains(name, place.ClaimsDir) { // of the dead: it expires, which others test
 					s.Remove(t.Context(), name)
 				}
 			}
-			report, err := exportTo(t, out, Options{Format: format}, in(format))
+			report, err := exportTo(t, out, spec.Options{Format: format}, in(format))
 			if err != nil {
 				t.Fatalf("%s: after a fault at request %d: %v", format, last, err)
 			}
@@ -115,13 +118,13 @@ func TestExportToStores(t *testing.T) {
 func TestExportToAStoreAgain(t *testing.T) {
 	in := inputsOf(t)
 	const out = "mem://bucket/out"
-	for _, format := range formats {
+	for _, format := range spec.Formats {
 		s := emptyStore(t)
-		o := Options{Format: format}
+		o := spec.Options{Format: format}
 		if _, err := exportTo(t, out, o, in(format)); err != nil {
 			t.Fatal(err)
 		}
-		if report, err := exportTo(t, out, o, in(format)); err != nil || report.Status != upToDate {
+		if report, err := exportTo(t, out, o, in(format)); err != nil || report.Status != spec.UpToDate {
 			t.Errorf("%s: again: %+v, %v", format, report, err)
 		}
 		whole := stored(s, "")
@@ -150,8 +153,8 @@ func TestUnfinishedExportOfOthersIsKept(t *testing.T) {
 	s.Put("out/"+"a/9.jpg", []byte("of another"))
 	s.Put("out/"+setdir.ExportFile, []byte(`{"id":"x"}`))
 	before := stored(s, "")
-	in := inputsOf(t)(Directories)
-	_, err := exportTo(t, "mem://bucket/out", Options{Format: Directories}, in)
+	in := inputsOf(t)(spec.Directories)
+	_, err := exportTo(t, "mem://bucket/out", spec.Options{Format: spec.Directories}, in)
 	if err == nil || !strings.Contains(err.Error(), "exists and is not what this run would write") {
 		t.Error(err)
 	}
@@ -163,9 +166,9 @@ func TestUnfinishedExportOfOthersIsKept(t *testing.T) {
 // TestInterruptedExportToAStore removes what it wrote, and a run that was suspended while another
 // one completed the export removes nothing.
 func TestInterruptedExportToAStore(t *testing.T) {
-	in := inputsOf(t)(Directories)
+	in := inputsOf(t)(spec.Directories)
 	export := func(ctx context.Context) error {
-		_, err := Export(ctx, []string{in}, "mem://bucket/out", Options{Format: Directories})
+		_, err := Export(ctx, []string{in}, "mem://bucket/out", spec.Options{Format: spec.Directories})
 		return err
 	}
 	for _, suspended := range []bool{false, true} {
@@ -174,12 +177,12 @@ func TestInterruptedExportToAStore(t *testing.T) {
 		defer interrupt()
 		var commits atomic.Int32
 		s.Fault = func(kind, name string) error {
-			if kind != "commit" || strings.Contains(name, setdir.StateDir) || commits.Add(1) != 2 {
+			if kind != "commit" || strings.Contains(name, place.StateDir) || commits.Add(1) != 2 {
 				return nil
 			}
 			if suspended {
 				for _, name := range s.Names() {
-					if strings.Contains(name, setdir.ClaimsDir) {
+					if strings.Contains(name, place.ClaimsDir) {
 						s.Remove(t.Context(), name)
 					}
 				}

@@ -3,10 +3,10 @@ package export
 import (
 	"archive/zip"
 	"bytes"
+	"encoding/binary"
 	"encoding/csv"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"io"
 	"math"
 	"math/rand/v2"
@@ -21,14 +21,16 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/tfrec/tfrec/internal/dev/exporttest"
 	"github.com/tfrec/tfrec/internal/dev/race"
+	"github.com/tfrec/tfrec/internal/view/export/spec"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
 // mixed are three records with each kind of column.
 func mixed(t *testing.T) string {
 	t.Helper()
-	return write(t, "mixed.tfrecord",
+	return exporttest.WriteRecords(t, "mixed.tfrecord",
 		func(b *tfrecord.Builder) {
 			b.Int64("id", 1)
 			b.Float("x", 0.1)
@@ -54,15 +56,15 @@ func mixed(t *testing.T) string {
 		})
 }
 
-func exported(t *testing.T, format Format, in string) string {
+func exported(t *testing.T, format spec.Format, in string) string {
 	t.Helper()
 	dir := t.TempDir()
 	out := filepath.Join(dir, "out")
-	report, err := exportTo(t, out, Options{Format: format}, in)
+	report, err := exportTo(t, out, spec.Options{Format: format}, in)
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantOnly(t, dir, "out")
+	exporttest.WantOnly(t, dir, "out")
 	data, err := os.ReadFile(out)
 	if err != nil || report.Files != 1 || report.Bytes != int64(len(data)) {
 		t.Fatalf("%+v, %v", report, err)
@@ -75,7 +77,7 @@ func TestCSV(t *testing.T) {
 		"/wA=,1,\"[1,2]\",\"[\"\"\"\"]\",\"a,\"\"b\"\"\n\",0.1\n" +
 		"/g==,-9223372036854775808,[],,<é>,NaN\n" +
 		",3,[7],\"[\"\"m\"\"]\",c,-Infinity\n"
-	got := exported(t, CSV, mixed(t))
+	got := exported(t, spec.CSV, mixed(t))
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
@@ -89,7 +91,7 @@ func TestCSV(t *testing.T) {
 func TestSafeCSV(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 2))
 	var texts []string
-	var builds []build
+	var builds []exporttest.Build
 	for i := range 200 {
 		text := []string{"=", "+", "-", "@", "\t", "\r", "\n", "＝", "'", "a", ""}[rng.IntN(11)] + []string{"1+1", "x", "=2", ""}[rng.IntN(4)]
 		if rng.IntN(5) == 0 {
@@ -104,7 +106,7 @@ func TestSafeCSV(t *testing.T) {
 	}
 	for _, safe := range []bool{false, true} {
 		out := filepath.Join(t.TempDir(), "out")
-		if _, err := exportTo(t, out, Options{Format: CSV, Safe: safe}, write(t, "x", builds...)); err != nil {
+		if _, err := exportTo(t, out, spec.Options{Format: spec.CSV, Safe: safe}, exporttest.WriteRecords(t, "x", builds...)); err != nil {
 			t.Fatal(err)
 		}
 		data, err := os.ReadFile(out)
@@ -138,13 +140,13 @@ func TestJSONL(t *testing.T) {
 {"blob.base64":"/g==","id":-9223372036854775808,"list":[],"text":"<é>","x":"NaN"}
 {"blob.base64":"","id":3,"list":[7],"maybe":"m","text":"c","x":"-Infinity"}
 `
-	if got := exported(t, JSONL, mixed(t)); got != want {
+	if got := exported(t, spec.JSONL, mixed(t)); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
 
 func TestParquetIsReadBack(t *testing.T) {
-	data := exported(t, Parquet, mixed(t))
+	data := exported(t, spec.Parquet, mixed(t))
 	type mixedRow struct {
 		Blob  []byte  `parquet:"blob"`
 		ID    int64   `parquet:"id"`
@@ -172,7 +174,7 @@ func TestParquetIsReadBack(t *testing.T) {
 // TestParquetHoldsBlobsOnce: bounds of pages would hold them several times over.
 func TestParquetHoldsBlobsOnce(t *testing.T) {
 	random := rand.NewChaCha8([32]byte{})
-	var records []build
+	var records []exporttest.Build
 	size := 0
 	for range 100 {
 		blob := make([]byte, 20_000)
@@ -184,13 +186,13 @@ func TestParquetHoldsBlobsOnce(t *testing.T) {
 			b.String("text", hex.EncodeToString(blob[:10_000])) // Snappy does not make it shorter
 		})
 	}
-	if got := len(exported(t, Parquet, write(t, "x", records...))); got > size*102/100 {
+	if got := len(exported(t, spec.Parquet, exporttest.WriteRecords(t, "x", records...))); got > size*102/100 {
 		t.Errorf("%d bytes of values became a file of %d", size, got)
 	}
 }
 
 func TestNPZ(t *testing.T) {
-	data := exported(t, NPZ, mixed(t))
+	data := exported(t, spec.NPZ, mixed(t))
 	z, err := zip.NewReader(strings.NewReader(data), int64(len(data)))
 	if err != nil {
 		t.Fatal(err)
@@ -230,19 +232,19 @@ func TestNPZ(t *testing.T) {
 
 func appendInts(list ...int64) (b []byte) {
 	for _, v := range list {
-		b = appendInt64(b, v)
+		b = binary.LittleEndian.AppendUint64(b, uint64(v))
 	}
 	return b
 }
 
 // TestNPZKeysAreNoWayOut: unpacking the zip writes nothing outside its directory.
 func TestNPZKeysAreNoWayOut(t *testing.T) {
-	in := write(t, "x", func(b *tfrecord.Builder) {
+	in := exporttest.WriteRecords(t, "x", func(b *tfrecord.Builder) {
 		b.Int64("../../up", 1)
 		b.Int64("/etc/x", 1)
 		b.Int64(`..\back`, 1)
 	})
-	data := exported(t, NPZ, in)
+	data := exported(t, spec.NPZ, in)
 	z, err := zip.NewReader(strings.NewReader(data), int64(len(data)))
 	if err != nil {
 		t.Fatal(err) // also an insecure path
@@ -254,87 +256,35 @@ func TestNPZKeysAreNoWayOut(t *testing.T) {
 	}
 }
 
-func TestSpoolGoesToDisk(t *testing.T) {
-	s := spool{dir: t.TempDir()}
-	a, b := s.array("a", "<i8", 20), s.array("b", "|u1", 10)
-	for i := range 10 {
-		a.write(appendInts(int64(i), int64(i)))
-		b.write([]byte{byte(i)})
-		if i == 3 || i == 7 {
-			s.held = spoolMemory
-			if err := s.trim(); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	wantOnly(t, s.dir, "0", "1")
-	var got strings.Builder
-	if err := a.copyTo(&got); err != nil || int64(got.Len()) != a.bytes || a.written != a.bytes || got.String()[18*8] != 9 {
-		t.Errorf("%d bytes, %v", got.Len(), err)
-	}
-	got.Reset()
-	if err := b.copyTo(&got); err != nil || got.String() != "\x00\x01\x02\x03\x04\x05\x06\x07\x08\x09" {
-		t.Errorf("%q, %v", got.String(), err)
-	}
-}
-
 func TestTablesRefuse(t *testing.T) {
 	many := func(b *tfrecord.Builder) {
-		for i := range maxColumns + 1 {
+		for i := range 4097 {
 			b.Int64(strings.Repeat("k", i+1), 1)
 		}
 	}
 	for _, c := range []struct {
 		name, says string
-		format     Format
-		records    []build
+		format     spec.Format
+		records    []exporttest.Build
 	}{
-		{"two kinds", "record 1: its feature x is of kind float", CSV, []build{
+		{"two kinds", "record 1: its feature x is of kind float", spec.CSV, []exporttest.Build{
 			func(b *tfrecord.Builder) { b.Int64("x", 1) }, func(b *tfrecord.Builder) { b.Float("x", 1) }}},
-		{"numbers under a name for bytes", "x.base64 has numbers", JSONL, []build{func(b *tfrecord.Builder) { b.Float("x.base64", 1) }}},
-		{"two columns of a name", "x.base64", JSONL, []build{func(b *tfrecord.Builder) { b.String("x", "\xff"); b.Int64("x.base64", 1) }}},
-		{"two arrays of a name", "x.values", NPZ, []build{
+		{"numbers under a name for bytes", "x.base64 has numbers", spec.JSONL, []exporttest.Build{func(b *tfrecord.Builder) { b.Float("x.base64", 1) }}},
+		{"two columns of a name", "x.base64", spec.JSONL, []exporttest.Build{func(b *tfrecord.Builder) { b.String("x", "\xff"); b.Int64("x.base64", 1) }}},
+		{"two arrays of a name", "x.values", spec.NPZ, []exporttest.Build{
 			func(b *tfrecord.Builder) { b.Int64("x.values", 1) }, func(b *tfrecord.Builder) { b.Int64("x.values", 1); b.Int64("x", 1, 2) }}},
-		{"no features", "nothing to export", Parquet, []build{func(b *tfrecord.Builder) {}}},
-		{"too many features", "features select", NPZ, []build{many}},
-		{"no records", "no TFRecord files", CSV, nil},
+		{"no features", "nothing to export", spec.Parquet, []exporttest.Build{func(b *tfrecord.Builder) {}}},
+		{"too many features", "features select", spec.NPZ, []exporttest.Build{many}},
+		{"no records", "no TFRecord files", spec.CSV, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
-			_, err := exportTo(t, filepath.Join(dir, "out"), Options{Format: c.format}, write(t, "x", c.records...))
+			_, err := exportTo(t, filepath.Join(dir, "out"), spec.Options{Format: c.format}, exporttest.WriteRecords(t, "x", c.records...))
 			if err == nil || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("error %v, want one that says %q", err, c.says)
 			}
-			wantOnly(t, dir)
+			exporttest.WantOnly(t, dir)
 		})
-	}
-}
-
-// TestChangedInputIsNoticed gives the second pass other records than the first.
-func TestChangedInputIsNoticed(t *testing.T) {
-	in, err := openInputs(t.Context(), []string{write(t, "x", func(b *tfrecord.Builder) { b.Int64("x", 1) })}, &Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := scanInput(t.Context(), in, &Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, change := range map[string]build{
-		"another kind":     func(b *tfrecord.Builder) { b.Float("x", 1) },
-		"more values":      func(b *tfrecord.Builder) { b.Int64("x", 1, 2) },
-		"a feature before": func(b *tfrecord.Builder) { b.Int64("a", 1); b.Int64("x", 1) },
-		"a feature behind": func(b *tfrecord.Builder) { b.Int64("x", 1); b.Int64("y", 1) },
-	} {
-		var b tfrecord.Builder
-		change(&b)
-		var r row
-		if err := r.Parse(b.Append(nil)); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.cells(nil, &r); !errors.Is(err, errChanged) {
-			t.Errorf("%s: %v", name, err)
-		}
 	}
 }
 
@@ -357,7 +307,7 @@ func TestJSONLOfLongValues(t *testing.T) {
 		for i := range ints {
 			ints[i] = rng.Int64()
 		}
-		in := write(t, "long.tfrecord", func(b *tfrecord.Builder) {
+		in := exporttest.WriteRecords(t, "long.tfrecord", func(b *tfrecord.Builder) {
 			b.String("text", text.String())
 			b.Bytes("blob", blob)
 			b.Int64("ints", ints...)
@@ -367,7 +317,7 @@ func TestJSONLOfLongValues(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got, same any
-		if err := json.Unmarshal([]byte(exported(t, JSONL, in)), &got); err != nil {
+		if err := json.Unmarshal([]byte(exported(t, spec.JSONL, in)), &got); err != nil {
 			t.Fatal(err)
 		}
 		if err := json.Unmarshal(want, &same); err != nil {

@@ -10,6 +10,8 @@ import (
 	"github.com/tfrec/tfrec/internal/annotation/objects"
 	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/view/preview/contents"
+	"github.com/tfrec/tfrec/internal/view/preview/plaintext"
 	"github.com/tfrec/tfrec/shard/stats"
 )
 
@@ -50,7 +52,7 @@ func (s *measurement) balanceOf() *balance {
 	if len(labels) == 0 {
 		return nil
 	}
-	return newBalance(s.label, labels, s.splitLabels(labels), omitted, "label", "record")
+	return newBalance(s.Label, labels, s.splitLabels(labels), omitted, "label", "record")
 }
 
 // objectBalance counts the objects of each class; nil when there are none.
@@ -61,7 +63,7 @@ func (s *measurement) objectBalance() *balance {
 	}
 	var list []labelled
 	for _, c := range o.Classes {
-		list = append(list, labelled{name: className(c), records: c.Objects})
+		list = append(list, labelled{name: contents.ClassName(c), records: c.Objects})
 	}
 	key := objects.KeyLabel
 	if o.Classes[0].ID == nil {
@@ -78,17 +80,17 @@ func newBalance(key string, labels []labelled, splits []string, omitted int64, l
 	for _, l := range labels {
 		total += l.records
 	}
-	b := &balance{Key: shown(key, maxKeyText), Of: strings.ToUpper(record[:1]) + plural.Noun(2, record)[1:]}
+	b := &balance{Key: plaintext.Shown(key, plaintext.MaxKeyText), Of: strings.ToUpper(record[:1]) + plural.Noun(2, record)[1:]}
 	for i, split := range splits {
-		b.Splits = append(b.Splits, legendEntry{shown(split, maxKeyText), splitClass(i)})
+		b.Splits = append(b.Splits, legendEntry{plaintext.Shown(split, plaintext.MaxKeyText), splitClass(i)})
 	}
 	most := labels[0].records
 	for _, l := range labels[:min(len(labels), maxLabels)] {
 		b.Rows = append(b.Rows, newBalanceRow(l, splits, most, total))
 	}
-	b.About = count(int64(len(labels)), label)
+	b.About = plaintext.Count(int64(len(labels)), label)
 	if least := labels[len(labels)-1].records; len(labels) > 1 && omitted == 0 && least > 0 && most != least {
-		b.About += fmt.Sprintf("; the most frequent has %s times the %s of the least", figure(float64(most)/float64(least)), plural.Noun(2, record))
+		b.About += fmt.Sprintf("; the most frequent has %s times the %s of the least", plaintext.Figure(float64(most)/float64(least)), plural.Noun(2, record))
 	} else if len(labels) > 1 && omitted == 0 && most == least {
 		b.About += ", all with the same number of " + plural.Noun(2, record)
 	}
@@ -97,13 +99,13 @@ func newBalance(key string, labels []labelled, splits []string, omitted int64, l
 		for _, l := range rest {
 			records += l.records
 		}
-		b.More = fmt.Sprintf("%s (%s) are of other %s: tfrec stats --json lists up to 10,000", count(records, record), percent(records, total), plural.Noun(2, label))
+		b.More = fmt.Sprintf("%s (%s) are of other %s: tfrec stats --json lists up to 10,000", plaintext.Count(records, record), plaintext.Percent(records, total), plural.Noun(2, label))
 	}
 	return b
 }
 
 func newBalanceRow(l labelled, splits []string, most, total int64) balanceRow {
-	row := balanceRow{Name: shown(l.name, maxKeyText), Count: grouped(l.records), Share: percent(l.records, total)}
+	row := balanceRow{Name: plaintext.Shown(l.name, plaintext.MaxKeyText), Count: plaintext.Grouped(l.records), Share: plaintext.Percent(l.records, total)}
 	if l.name == "" {
 		row.Name = "(empty)"
 	}
@@ -117,9 +119,9 @@ func newBalanceRow(l labelled, splits []string, most, total int64) balanceRow {
 			continue
 		}
 		w := 100 * float64(n) / float64(max(most, 1))
-		about := grouped(n)
+		about := plaintext.Grouped(n)
 		if names[i] != "" {
-			about = shown(names[i], maxKeyText) + ": " + about
+			about = plaintext.Shown(names[i], plaintext.MaxKeyText) + ": " + about
 		}
 		row.Segments = append(row.Segments, segment{unitsText(x), strconv.FormatFloat(w, 'f', 2, 64), splitClass(i), about})
 		x += w
@@ -133,7 +135,7 @@ func splitClass(i int) string { return "s" + strconv.Itoa(i%6) }
 // labels returns the labels, from the best source on the feature that has them, and the number of
 // records with other labels.
 func (s *measurement) labels() (list []labelled, omitted int64) {
-	key := s.label
+	key := s.Label
 	counts := func(key string) *stats.LabelCounts {
 		for i := range s.stats.Labels {
 			if s.stats.Labels[i].Key == key {
@@ -179,16 +181,16 @@ func (s *measurement) labels() (list []labelled, omitted int64) {
 func (s *measurement) splitLabels(labels []labelled) []string {
 	bySplit := map[string]map[string]int64{}
 	var splits []string
-	for _, f := range s.files {
-		if f.set == nil || f.set.Labels == nil || f.records != f.set.Records {
+	for _, f := range s.Files {
+		if f.Set == nil || f.Set.Labels == nil || f.Records != f.Set.Records {
 			return nil
 		}
-		if bySplit[f.split] == nil {
-			bySplit[f.split] = map[string]int64{}
-			splits = append(splits, f.split)
+		if bySplit[f.Split] == nil {
+			bySplit[f.Split] = map[string]int64{}
+			splits = append(splits, f.Split)
 		}
-		for name, n := range f.set.Labels {
-			bySplit[f.split][name] += n
+		for name, n := range f.Set.Labels {
+			bySplit[f.Split][name] += n
 		}
 	}
 	if len(splits) < 2 {

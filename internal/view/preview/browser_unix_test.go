@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/annotation/objects"
+	"github.com/tfrec/tfrec/internal/dev/previewtest"
 	"github.com/tfrec/tfrec/internal/dev/race"
 	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -21,17 +22,17 @@ func photoSet(t *testing.T) string {
 	dir := t.TempDir()
 	var train, val [][]byte
 	for i := range 12 {
-		img := encodePNG(t, noise(uint64(i), 90, 60, 3))
-		train = append(train, variant(img, fmt.Sprintf("cats/%d.png", i), "cats", 0, "[]"))
-		val = append(val, variant(img, fmt.Sprintf("dogs/%d.png", i), "dogs", 0, "[]"))
+		img := previewtest.EncodePNG(t, previewtest.Noise(uint64(i), 90, 60, 3))
+		train = append(train, previewtest.Variant(img, fmt.Sprintf("cats/%d.png", i), "cats", 0, "[]"))
+		val = append(val, previewtest.Variant(img, fmt.Sprintf("dogs/%d.png", i), "dogs", 0, "[]"))
 	}
-	small := encodePNG(t, noise(99, 30, 30, 1))
+	small := previewtest.EncodePNG(t, previewtest.Noise(99, 30, 30, 1))
 	train = append(train,
-		variant(small, "cats/0.png", "cats", 1, `[{"op":"hflip"}]`),
-		variant(small, "cats/0.png", "cats", 2, `[{"op":"rotate","angle":12.25}]`),
-		variant([]byte("no picture"), "cats/bad.png", "cats", 0, "[]"))
-	writeFile(t, filepath.Join(dir, "v-train.tfrecord-00000-of-00001"), tfrecord.CompressionNone, train...)
-	writeFile(t, filepath.Join(dir, "v-val.tfrecord-00000-of-00001"), tfrecord.CompressionGzip, val...)
+		previewtest.Variant(small, "cats/0.png", "cats", 1, `[{"op":"hflip"}]`),
+		previewtest.Variant(small, "cats/0.png", "cats", 2, `[{"op":"rotate","angle":12.25}]`),
+		previewtest.Variant([]byte("no picture"), "cats/bad.png", "cats", 0, "[]"))
+	previewtest.WriteFile(t, filepath.Join(dir, "v-train.tfrecord-00000-of-00001"), tfrecord.CompressionNone, train...)
+	previewtest.WriteFile(t, filepath.Join(dir, "v-val.tfrecord-00000-of-00001"), tfrecord.CompressionGzip, val...)
 	return dir
 }
 
@@ -66,7 +67,7 @@ func TestInChromium(t *testing.T) {
 // usePage does what a user does with a page.
 func usePage(t *testing.T, c *chromium) {
 	photos, table := pageFile(t, photoSet(t)), t.TempDir()
-	writeFile(t, filepath.Join(table, "a.tfrecord"), tfrecord.CompressionNone, numbered(40)...)
+	previewtest.WriteFile(t, filepath.Join(table, "a.tfrecord"), tfrecord.CompressionNone, previewtest.Numbered(40)...)
 	rows := pageFile(t, table)
 
 	c.open(photos, 1280, 800, "light")
@@ -165,9 +166,9 @@ func seeObjects(t *testing.T, c *chromium) {
 	dir := t.TempDir()
 	var records [][]byte
 	for i := range 6 {
-		records = append(records, drawnRecord(t, 200, 100, image.Rect(50, 25, 150, 75), 1+i))
+		records = append(records, previewtest.DrawnRecord(t, 200, 100, image.Rect(50, 25, 150, 75), 1+i))
 	}
-	writeFile(t, filepath.Join(dir, "a.tfrecord"), tfrecord.CompressionNone, records...)
+	previewtest.WriteFile(t, filepath.Join(dir, "a.tfrecord"), tfrecord.CompressionNone, records...)
 	c.open(pageFile(t, dir), 1280, 800, "light")
 	// Shares of the square in which the image is, of the first box: the image is fitted into it.
 	const placed = `{const f = (root) => {const i = root.querySelector('img').getBoundingClientRect(), p = root.querySelector('.drawn path').getBoundingClientRect();
@@ -214,7 +215,7 @@ func seeObjects(t *testing.T, c *chromium) {
 func chooseClasses(t *testing.T, c *chromium) {
 	dir := t.TempDir()
 	record := func(key string, copy int64, classes ...string) []byte {
-		return example(encodePNG(t, noise(3, 40, 30, 3)), key, "", func(b *tfrecord.Builder) {
+		return previewtest.Example(previewtest.EncodePNG(t, previewtest.Noise(3, 40, 30, 3)), key, "", func(b *tfrecord.Builder) {
 			b.Int64(imagekey.Copy, copy)
 			for i, side := range []string{objects.KeyXMin, objects.KeyYMin, objects.KeyXMax, objects.KeyYMax} {
 				sides := make([]float32, len(classes))
@@ -226,9 +227,9 @@ func chooseClasses(t *testing.T, c *chromium) {
 			b.String(objects.KeyText, classes...)
 		})
 	}
-	writeFile(t, filepath.Join(dir, "a.tfrecord"), tfrecord.CompressionNone,
+	previewtest.WriteFile(t, filepath.Join(dir, "a.tfrecord"), tfrecord.CompressionNone,
 		record("1.png", 0, "cat", "dog", "cat"), record("1.png", 1, "dog"), record("2.png", 0, "dog"), record("3.png", 0), record("4.png", 0, "<b>owl"),
-		record("5.png", 0, "cat"), example(encodePNG(t, noise(3, 40, 30, 3)), "6.png", "", func(b *tfrecord.Builder) { b.Float(objects.KeyXMin, 1) }))
+		record("5.png", 0, "cat"), previewtest.Example(previewtest.EncodePNG(t, previewtest.Noise(3, 40, 30, 3)), "6.png", "", func(b *tfrecord.Builder) { b.Float(objects.KeyXMin, 1) }))
 	c.open(pageFile(t, dir), 360, 740, "light")
 	const options = `[...document.querySelector('.filter [name=object]').options].map((o) => o.textContent).join('|')`
 	if s := c.text(options); s != "all|<b>owl (1)|cat (2)|dog (3)|without objects (1)" {
@@ -268,10 +269,10 @@ func readNames(t *testing.T, c *chromium) {
 		var b tfrecord.Builder
 		b.String("station", name)
 		records = append(records, b.Append(nil))
-		images = append(images, variant(encodePNG(t, noise(uint64(i), 20, 20, 3)), fmt.Sprintf("%d.png", i), name, 0, "[]"))
+		images = append(images, previewtest.Variant(previewtest.EncodePNG(t, previewtest.Noise(uint64(i), 20, 20, 3)), fmt.Sprintf("%d.png", i), name, 0, "[]"))
 	}
-	writeFile(t, filepath.Join(values, "a.tfrecord"), tfrecord.CompressionNone, records...)
-	writeFile(t, filepath.Join(labels, "a.tfrecord"), tfrecord.CompressionNone, images...)
+	previewtest.WriteFile(t, filepath.Join(values, "a.tfrecord"), tfrecord.CompressionNone, records...)
+	previewtest.WriteFile(t, filepath.Join(labels, "a.tfrecord"), tfrecord.CompressionNone, images...)
 	for _, page := range []string{pageFile(t, values), pageFile(t, labels)} {
 		for _, width := range []int{360, 800, 1280} {
 			c.open(page, width, 740, "light")

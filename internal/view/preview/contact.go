@@ -13,16 +13,18 @@ import (
 
 	"github.com/tfrec/tfrec/internal/codec/thumbnail"
 	"github.com/tfrec/tfrec/internal/store/output"
+	"github.com/tfrec/tfrec/internal/view/preview/contents"
+	"github.com/tfrec/tfrec/internal/view/preview/plaintext"
+	"github.com/tfrec/tfrec/internal/view/preview/sample"
 	"github.com/tfrec/tfrec/shard/stats"
 )
 
 // How a contact sheet is laid out, in pixels.
 const (
-	cellSide    = 176 // of an image's square
-	cellGap     = 12  // between cells and around them
-	lineHeight  = 16  // of the text beneath, which has two lines
+	cellGap     = 12 // between cells and around them
+	lineHeight  = 16 // of the text beneath, which has two lines
 	letterWidth = 8
-	cellHeight  = cellSide + 4 + 2*lineHeight
+	cellHeight  = sample.CellSide + 4 + 2*lineHeight
 	perRow      = 10
 	maxContacts = 200
 )
@@ -51,24 +53,24 @@ func WriteContacts(ctx context.Context, sum *stats.Summary, out string, o Option
 	if err := checkFree(ctx, out, sheetBegins, false); err != nil {
 		return nil, err
 	}
-	c := newContents(nil, sum.Files)
-	if err := c.resolve(&o, featuresSeen(sum.Features), featuresSeen(sum.FeatureLists), sum.Labels, sum.Objects); err != nil {
+	c := contents.New(nil, sum.Files)
+	if err := c.Resolve(o.keys(), contents.FeaturesSeen(sum.Features), contents.FeaturesSeen(sum.FeatureLists), sum.Labels, sum.Objects); err != nil {
 		return nil, err
 	}
-	if c.imageKey == "" || c.records == 0 {
+	if c.ImageKey == "" || c.Records == 0 {
 		return nil, fmt.Errorf("no record has an image: %s has nothing to show; leave it out", out)
 	}
-	chosen, err := c.sample(ctx, &o, 0)
+	chosen, err := sampleOf(ctx, c, &o, 0)
 	if err != nil {
 		return nil, err
 	}
-	report := &ContactReport{Records: c.records}
-	var samples []*sample
+	report := &ContactReport{Records: c.Records}
+	var samples []*sample.Record
 	for _, f := range chosen {
 		for i := range f.samples {
 			x := &f.samples[i]
 			samples = append(samples, x)
-			if x.image != nil {
+			if x.Image != nil {
 				report.Images++
 			} else {
 				report.Unreadable++
@@ -95,19 +97,19 @@ var (
 )
 
 // drawContacts draws the samples in rows, each with its label and key beneath.
-func drawContacts(samples []*sample) (*image.RGBA, error) {
+func drawContacts(samples []*sample.Record) (*image.RGBA, error) {
 	sheet, err := thumbnail.NewSheet(len(samples), thumbnail.Layout{
-		Columns: perRow, Side: cellSide, Beneath: cellHeight - cellSide, Gap: cellGap, Ground: color.Gray{0xf0},
+		Columns: perRow, Side: sample.CellSide, Beneath: cellHeight - sample.CellSide, Gap: cellGap, Ground: color.Gray{0xf0},
 	})
 	if err != nil {
 		return nil, err
 	}
 	for _, x := range samples {
 		var pixels *image.NRGBA
-		if x.image != nil {
-			pixels = x.image.pixels
-			if x.drawing != nil {
-				pixels = x.drawing.on(pixels)
+		if x.Image != nil {
+			pixels = x.Image.Pixels
+			if x.Drawing != nil {
+				pixels = drawOn(x.Drawing, pixels)
 			}
 		}
 		square, err := sheet.Add(pixels)
@@ -115,28 +117,28 @@ func drawContacts(samples []*sample) (*image.RGBA, error) {
 			return nil, err
 		}
 		if pixels == nil {
-			write(sheet.Image, square.Min.Add(image.Pt(letterWidth, cellSide/2)), cellSide-letterWidth, quiet, "cannot be shown")
+			write(sheet.Image, square.Min.Add(image.Pt(letterWidth, sample.CellSide/2)), sample.CellSide-letterWidth, quiet, "cannot be shown")
 		}
-		key := x.key
-		if x.copy != 0 {
-			key += fmt.Sprintf("#%d", x.copy)
+		key := x.Key
+		if x.Copy != 0 {
+			key += fmt.Sprintf("#%d", x.Copy)
 		}
-		first, second := x.label, key
-		if first == "" && x.drawing != nil {
-			first = headOf(x.drawing.summary)
+		first, second := x.Label, key
+		if first == "" && x.Drawing != nil {
+			first = headOf(x.Drawing.Summary)
 		}
 		if first == "" {
 			first, second = key, ""
 		}
-		write(sheet.Image, square.Min.Add(image.Pt(0, cellSide+4)), cellSide, ink, first)
-		write(sheet.Image, square.Min.Add(image.Pt(0, cellSide+4+lineHeight)), cellSide, quiet, second)
+		write(sheet.Image, square.Min.Add(image.Pt(0, sample.CellSide+4)), sample.CellSide, ink, first)
+		write(sheet.Image, square.Min.Add(image.Pt(0, sample.CellSide+4+lineHeight)), sample.CellSide, quiet, second)
 	}
 	return sheet.Image, nil
 }
 
 // headOf cuts a line that is wider than a cell at its end, where write would cut its beginning.
 func headOf(line string) string {
-	const most = cellSide / letterWidth
+	const most = sample.CellSide / letterWidth
 	if letters := []rune(line); len(letters) > most {
 		return string(letters[:most-3]) + "..."
 	}
@@ -146,7 +148,7 @@ func headOf(line string) string {
 // write writes a line of at most width pixels, or the end of a longer one, which distinguishes
 // paths. Characters missing from the font become question marks.
 func write(page *image.RGBA, at image.Point, width int, ink image.Image, line string) {
-	letters := []rune(strings.ReplaceAll(shown(line, maxLineText), ellipsis, "..."))
+	letters := []rune(strings.ReplaceAll(plaintext.Shown(line, plaintext.MaxLineText), plaintext.Ellipsis, "..."))
 	if most := width / letterWidth; len(letters) > most {
 		letters = append([]rune("..."), letters[len(letters)-most+3:]...)
 	}

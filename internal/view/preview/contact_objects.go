@@ -11,29 +11,32 @@ import (
 	"golang.org/x/image/font"
 	"golang.org/x/image/font/inconsolata"
 	"golang.org/x/image/math/fixed"
+
+	"github.com/tfrec/tfrec/internal/view/preview/plaintext"
+	"github.com/tfrec/tfrec/internal/view/preview/sample"
 )
 
 // boxLine is the line width of boxes on a contact sheet, in pixels.
 const boxLine = 2
 
-// on returns an image of a contact sheet with its masks and boxes. Boxes have names if they are
+// drawOn returns an image of a contact sheet with its masks and boxes. Boxes have names if they are
 // large enough and there is room next to the names of smaller ones.
-func (w *drawing) on(im *image.NRGBA) *image.NRGBA {
-	if w.masks != nil {
-		same := imaging.Resize(w.masks, im.Rect.Dx(), im.Rect.Dy(), imaging.NearestNeighbor)
+func drawOn(w *sample.Drawing, im *image.NRGBA) *image.NRGBA {
+	if w.Masks != nil {
+		same := imaging.Resize(w.Masks, im.Rect.Dx(), im.Rect.Dy(), imaging.NearestNeighbor)
 		im = imaging.Overlay(im, same, image.Point{}, 1)
 	}
-	boxes := make([]image.Rectangle, len(w.boxes))
-	for i := range w.boxes {
-		b := &w.boxes[i]
+	boxes := make([]image.Rectangle, len(w.Boxes))
+	for i := range w.Boxes {
+		b := &w.Boxes[i]
 		at := func(share float64, side int) int { return int(math.Round(share * float64(side))) }
 		width, height := im.Rect.Dx(), im.Rect.Dy()
-		boxes[i] = image.Rect(at(b.xmin, width), at(b.ymin, height), max(at(b.xmax, width), at(b.xmin, width)+1), max(at(b.ymax, height), at(b.ymin, height)+1))
-		frame(im, boxes[i], colourOf(b.class))
+		boxes[i] = image.Rect(at(b.Xmin, width), at(b.Ymin, height), max(at(b.Xmax, width), at(b.Xmin, width)+1), max(at(b.Ymax, height), at(b.Ymin, height)+1))
+		frame(im, boxes[i], sample.ColourOf(b.Class))
 	}
 	var taken []image.Rectangle
 	for i, r := range slices.Backward(boxes) {
-		taken = name(im, r, taken, colourOf(w.boxes[i].class), w.boxes[i].name)
+		taken = name(im, r, taken, sample.ColourOf(w.Boxes[i].Class), w.Boxes[i].Name)
 	}
 	return im
 }
@@ -60,7 +63,7 @@ func line(im *image.NRGBA, r image.Rectangle, width int, ink image.Image) {
 // name writes the name of a box, as much of it as fits, to the highest line of the box, at its left
 // or right side, that is not taken. It returns the rectangles taken then.
 func name(im *image.NRGBA, r image.Rectangle, taken []image.Rectangle, colour color.NRGBA, text string) []image.Rectangle {
-	letters := []rune(shown(text, maxKeyText))
+	letters := []rune(plaintext.Shown(text, plaintext.MaxKeyText))
 	letters = letters[:max(0, min(len(letters), (r.Dx()-2*boxLine)/letterWidth))]
 	ground, ok := nameplate(r, 2*boxLine+len(letters)*letterWidth, taken)
 	if len(letters) == 0 || !ok {

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/dev/previewtest"
+	"github.com/tfrec/tfrec/internal/view/preview/sample"
 	"github.com/tfrec/tfrec/shard/stats"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -22,11 +24,11 @@ func TestContacts(t *testing.T) {
 		for j := range red.Pix {
 			red.Pix[j] = []uint8{200, uint8(i), 0}[j%3]
 		}
-		records = append(records, example(encodePNG(t, &red), fmt.Sprintf("folder/%d.png", i), "łabel", nil))
+		records = append(records, previewtest.Example(previewtest.EncodePNG(t, &red), fmt.Sprintf("folder/%d.png", i), "łabel", nil))
 	}
-	records = append(records, example([]byte("none"), "bad.png", "x", nil))
+	records = append(records, previewtest.Example([]byte("none"), "bad.png", "x", nil))
 	path := filepath.Join(dir, "a.tfrecord")
-	writeFile(t, path, tfrecord.CompressionNone, records...)
+	previewtest.WriteFile(t, path, tfrecord.CompressionNone, records...)
 	sum, err := stats.Inspect(t.Context(), []string{path}, stats.InspectOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -47,21 +49,21 @@ func TestContacts(t *testing.T) {
 	if _, err := o.Codec.Decode(&im, data, augment.DecodeOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if w, h := perRow*(cellSide+cellGap)+cellGap, 2*(cellHeight+cellGap)+cellGap; im.Width != w || im.Height != h {
+	if w, h := perRow*(sample.CellSide+cellGap)+cellGap, 2*(cellHeight+cellGap)+cellGap; im.Width != w || im.Height != h {
 		t.Fatalf("the sheet is %d x %d, want %d x %d", im.Width, im.Height, w, h)
 	}
 	pixel := func(x, y int) [3]uint8 { return [3]uint8(im.Row(y)[3*x:]) }
 	for i := range 13 {
-		x, y := cellGap+i%perRow*(cellSide+cellGap), cellGap+i/perRow*(cellHeight+cellGap)
-		if got, want := pixel(x+cellSide/2, y+cellSide/2), [3]uint8{200, uint8(i), 0}; got != want {
+		x, y := cellGap+i%perRow*(sample.CellSide+cellGap), cellGap+i/perRow*(cellHeight+cellGap)
+		if got, want := pixel(x+sample.CellSide/2, y+sample.CellSide/2), [3]uint8{200, uint8(i), 0}; got != want {
 			t.Errorf("image %d is %v in its middle, want %v", i, got, want)
 		}
-		if got := pixel(x+cellSide/2-51, y+cellSide/2); got != [3]uint8{0xf0, 0xf0, 0xf0} {
+		if got := pixel(x+sample.CellSide/2-51, y+sample.CellSide/2); got != [3]uint8{0xf0, 0xf0, 0xf0} {
 			t.Errorf("beside image %d is %v", i, got)
 		}
 		dark := 0
-		for ty := y + cellSide + 4; ty < y+cellHeight; ty++ {
-			for tx := x; tx < x+cellSide; tx++ {
+		for ty := y + sample.CellSide + 4; ty < y+cellHeight; ty++ {
+			for tx := x; tx < x+sample.CellSide; tx++ {
 				if pixel(tx, ty)[0] < 0x80 {
 					dark++
 				}
@@ -86,9 +88,9 @@ func TestImagesInLists(t *testing.T) {
 	var b tfrecord.SequenceBuilder
 	b.Context.Int64("video/label", 3)
 	b.Context.String("id", "clip-7")
-	b.Bytes("frames", encodePNG(t, noise(1, 20, 10, 3)))
-	b.Bytes("frames", encodePNG(t, noise(2, 20, 10, 3)))
-	writeFile(t, filepath.Join(dir, "a.tfrecord"), tfrecord.CompressionNone, b.Append(nil))
+	b.Bytes("frames", previewtest.EncodePNG(t, previewtest.Noise(1, 20, 10, 3)))
+	b.Bytes("frames", previewtest.EncodePNG(t, previewtest.Noise(2, 20, 10, 3)))
+	previewtest.WriteFile(t, filepath.Join(dir, "a.tfrecord"), tfrecord.CompressionNone, b.Append(nil))
 	page, report := writePage(t, dir, options(t))
 	if report.Images != 1 {
 		t.Errorf("%d images, want 1", report.Images)

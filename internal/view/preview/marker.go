@@ -6,6 +6,9 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/annotation/objects"
+	"github.com/tfrec/tfrec/internal/view/preview/contents"
+	"github.com/tfrec/tfrec/internal/view/preview/plaintext"
+	"github.com/tfrec/tfrec/internal/view/preview/sample"
 	"github.com/tfrec/tfrec/shard/stats"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -13,14 +16,14 @@ import (
 // Marker draws the objects and masks of records on images that are given, for one goroutine at a
 // time. A class has the same colour on all of them.
 type Marker struct {
-	describer describer
+	describer sample.Describer
 	example   tfrecord.Example
 }
 
 // NewMarker returns a Marker for classes that the record of an Example has objects of, the most
 // frequent first.
 func NewMarker(codec *augment.Codec, record []byte) (*Marker, error) {
-	m := &Marker{describer: describer{contents: new(contents), thumbnails: thumbnails{codec: codec, gate: newGate()}}}
+	m := &Marker{describer: sample.Describer{Set: new(contents.Set), Thumbnails: sample.Thumbnails{Codec: codec, Gate: sample.NewGate()}}}
 	if err := m.example.Parse(record); err != nil {
 		return nil, err
 	}
@@ -42,7 +45,7 @@ func NewMarker(codec *augment.Codec, record []byte) (*Marker, error) {
 		}
 		list.Classes[k].Objects++
 	}
-	m.describer.classes = newClasses(list)
+	m.describer.Classes = contents.NewClasses(list)
 	return m, nil
 }
 
@@ -52,16 +55,16 @@ func (m *Marker) Mark(small *image.NRGBA, width, height int, record []byte) (mar
 	if err := m.example.Parse(record); err != nil {
 		return nil, "", err
 	}
-	w := m.describer.draw(&m.example.Features, &shownImage{
-		width: width, height: height, shownWidth: small.Rect.Dx(), shownHeight: small.Rect.Dy(), orientation: 1,
+	w := m.describer.Draw(&m.example.Features, &sample.ShownImage{
+		Width: width, Height: height, ShownWidth: small.Rect.Dx(), ShownHeight: small.Rect.Dy(), Orientation: 1,
 	})
 	if w == nil {
 		return small, "", nil
 	}
-	if w.total > maxDrawn && w.problem == "" {
-		w.problem = fmt.Sprintf("only the %d largest of %s are drawn", maxDrawn, count(int64(w.total), "object"))
+	if w.Total > sample.MaxDrawn && w.Problem == "" {
+		w.Problem = fmt.Sprintf("only the %d largest of %s are drawn", sample.MaxDrawn, plaintext.Count(int64(w.Total), "object"))
 	}
-	return w.on(small), w.problem, nil
+	return drawOn(w, small), w.Problem, nil
 }
 
 // CaptionHeight is the height of a caption and of the gap above it, in pixels.

@@ -10,6 +10,7 @@ import (
 	"github.com/disintegration/imaging"
 
 	"github.com/tfrec/tfrec/internal/annotation/objects"
+	"github.com/tfrec/tfrec/internal/view/preview/sample"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -44,9 +45,9 @@ func TestMarker(t *testing.T) {
 			t.Fatal(problem, err)
 		}
 		for i, id := range labels {
-			want := colourOf(0)
+			want := sample.ColourOf(0)
 			if id == 7 {
-				want = colourOf(1)
+				want = sample.ColourOf(1)
 			}
 			if got := marked.NRGBAAt(25*i, 40); got != want {
 				t.Errorf("%v: the box of object %d is %v, want %v", labels, i, got, want)
@@ -59,7 +60,7 @@ func TestMarker(t *testing.T) {
 			t.Error("something is drawn without objects")
 		}
 	}
-	many := make([]int64, maxDrawn+1)
+	many := make([]int64, sample.MaxDrawn+1)
 	if _, problem, err := m.Mark(imaging.New(100, 60, color.Black), 10, 6, record(many...)); err != nil || problem == "" {
 		t.Error("that some boxes are not drawn is not said", err)
 	}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/tfrec/tfrec/internal/view/preview/contents"
+	"github.com/tfrec/tfrec/internal/view/preview/plaintext"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/stats"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -14,7 +16,7 @@ import (
 
 // measurement is the result of measuring all records.
 type measurement struct {
-	*contents
+	*contents.Set
 	stats  *stats.Report
 	faults []shard.Fault
 	// partial has a sentence on each set that is incomplete.
@@ -46,13 +48,13 @@ func measure(ctx context.Context, paths []string, o *Options) (*measurement, err
 	}
 	st := s.stats
 	if st.Records == 0 && len(st.Faults) == 0 {
-		return nil, fmt.Errorf("%w with a record: %s empty, such as %s", shard.ErrNoRecords, count(int64(len(all)), "file"), all[0].Path)
+		return nil, fmt.Errorf("%w with a record: %s empty, such as %s", shard.ErrNoRecords, plaintext.Count(int64(len(all)), "file"), all[0].Path)
 	}
-	s.contents = newContents(all, st.Files)
+	s.Set = contents.New(all, st.Files)
 	s.compare()
 	s.faults = append(st.Faults, s.faults...)
 	s.origin = originOf(all)
-	return s, s.resolve(o, featuresOf(st.Features), featuresOf(st.FeatureLists), st.Labels, st.Objects)
+	return s, s.Resolve(o.keys(), contents.FeaturesOf(st.Features), contents.FeaturesOf(st.FeatureLists), st.Labels, st.Objects)
 }
 
 // compare holds the files to what their manifest says of them. Those with other
@@ -66,17 +68,17 @@ func (s *measurement) compare() {
 	for _, f := range s.stats.Faults {
 		damaged[f.Path] = true
 	}
-	for _, f := range s.files {
-		if f.set == nil || damaged[f.path] {
+	for _, f := range s.Files {
+		if f.Set == nil || damaged[f.Path] {
 			continue
 		}
 		for _, c := range []struct {
 			what      string
 			have, say int64
-		}{{"records", f.records, f.set.Records}, {"bytes", read[f.path].Bytes, f.set.Bytes}} {
+		}{{"records", f.Records, f.Set.Records}, {"bytes", read[f.Path].Bytes, f.Set.Bytes}} {
 			if c.have != c.say {
 				s.faults = append(s.faults, shard.Fault{
-					Path: f.path, Record: -1, Offset: -1, Part: tfrecord.PartCount,
+					Path: f.Path, Record: -1, Offset: -1, Part: tfrecord.PartCount,
 					Message: fmt.Sprintf("it has %d %s, the manifest says %d", c.have, c.what, c.say),
 				})
 			}

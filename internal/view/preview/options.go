@@ -6,6 +6,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/view/preview/contents"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/stats"
 )
@@ -72,6 +73,11 @@ func (o Options) withDefaults() Options {
 		o.Tool = "tfrec"
 	}
 	return o
+}
+
+// keys returns the keys of the features that the user names.
+func (o *Options) keys() contents.Keys {
+	return contents.Keys{Image: o.ImageKey, Label: o.Label, Key: o.Key}
 }
 
 // Report summarizes a page. Its JSON form is `tfrec preview --json`.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/tfrec/tfrec/internal/store/output"
+	"github.com/tfrec/tfrec/internal/view/preview/contents"
 )
 
 // Beginnings of the files that a run writes.
@@ -24,10 +25,10 @@ func checkFree(ctx context.Context, out, begins string, overwrite bool) error {
 }
 
 // checkInput returns an error if the page would replace an input.
-func (c *contents) checkInput(ctx context.Context, out string) error {
-	inputs := make([]string, len(c.files))
-	for i, f := range c.files {
-		inputs[i] = f.path
+func checkInput(ctx context.Context, c *contents.Set, out string) error {
+	inputs := make([]string, len(c.Files))
+	for i, f := range c.Files {
+		inputs[i] = f.Path
 	}
 	return output.NotInput(ctx, out, inputs...)
 }

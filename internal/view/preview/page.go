@@ -8,25 +8,22 @@ import (
 	"fmt"
 	"html/template"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/tfrec/tfrec/internal/size"
+	"github.com/tfrec/tfrec/internal/view/preview/plaintext"
 	"github.com/tfrec/tfrec/shard/stats"
 )
 
 // Limits on texts, in bytes of HTML, and on rows of tables.
 const (
-	maxKeyText  = 120
 	maxShards   = 200
 	maxFaults   = 50
 	maxRows     = 120 // of features
 	maxCards    = 48
 	maxOptions  = 60
 	maxShownTop = 4
-	maxLineText = 400
 	maxColumns  = 12 // of the table of records
-	maxCounts   = 8  // names counted in one fact
 )
 
 //go:embed page.html
@@ -82,11 +79,11 @@ type fact struct{ Name, Value string }
 func (s *measurement) page(chosen []shownFamily, o *Options) *page {
 	p := &page{
 		Policy: policy(), CSS: template.CSS(pageCSS), JS: template.JS(pageJS),
-		Title: shown(s.origin.name, maxKeyText), Tool: o.Tool,
+		Title: plaintext.Shown(s.origin.name, plaintext.MaxKeyText), Tool: o.Tool,
 		sheet:   s.sheet(chosen, o),
 		Balance: s.balanceOf(),
 		Objects: s.objectBalance(),
-		Command: shown(o.Command, MaxCommand+len(ellipsis)),
+		Command: plaintext.Shown(o.Command, MaxCommand+len(plaintext.Ellipsis)),
 	}
 	p.Facts = s.facts()
 	p.setVerdict(s)
@@ -125,31 +122,31 @@ func (p *page) render() ([]byte, error) {
 func (s *measurement) facts() []fact {
 	st := s.stats
 	list := []fact{
-		{"Records", grouped(st.Records)},
-		{"Files", grouped(int64(len(st.Files)))},
+		{"Records", plaintext.Grouped(st.Records)},
+		{"Files", plaintext.Grouped(int64(len(st.Files)))},
 		{"Size", size.Format(st.Bytes)},
 	}
 	for _, sentence := range s.partial {
-		list = append(list, fact{"Only a part", shown(sentence, maxLineText)})
+		list = append(list, fact{"Only a part", plaintext.Shown(sentence, plaintext.MaxLineText)})
 	}
 	records := map[string]int64{}
 	var splits []string
-	for _, f := range s.files {
-		if _, known := records[f.split]; !known {
-			splits = append(splits, f.split)
+	for _, f := range s.Files {
+		if _, known := records[f.Split]; !known {
+			splits = append(splits, f.Split)
 		}
-		records[f.split] += f.records
+		records[f.Split] += f.Records
 	}
 	if len(splits) > 1 || splits[0] != "" {
 		var says []string
-		for _, split := range splits[:min(len(splits), maxCounts)] {
+		for _, split := range splits[:min(len(splits), plaintext.MaxCounts)] {
 			name := split
 			if name == "" {
 				name = "no split"
 			}
-			says = append(says, shown(name, maxKeyText)+" "+grouped(records[split]))
+			says = append(says, plaintext.Shown(name, plaintext.MaxKeyText)+" "+plaintext.Grouped(records[split]))
 		}
-		list = append(list, fact{"Splits", andMore(says, len(splits))})
+		list = append(list, fact{"Splits", plaintext.AndMore(says, len(splits))})
 	}
 	if st.Compression["none"] != int64(len(st.Files)) {
 		list = append(list, fact{"Compression", countsText(st.Compression)})
@@ -158,12 +155,12 @@ func (s *measurement) facts() []fact {
 		list = append(list, fact{"Messages", countsText(st.Messages)})
 	}
 	if f := s.imageStats(); f != nil {
-		list = append(list, fact{"Images", grouped(f.Count) + " (" + countsText(f.Formats) + ")"})
+		list = append(list, fact{"Images", plaintext.Grouped(f.Count) + " (" + countsText(f.Formats) + ")"})
 	}
 	if o := st.Objects; o != nil {
-		says := grouped(o.Objects)
+		says := plaintext.Grouped(o.Objects)
 		if o.Empty > 0 {
-			says += " (" + count(o.Empty, "image") + " without)"
+			says += " (" + plaintext.Count(o.Empty, "image") + " without)"
 		}
 		list = append(list, fact{"Objects", says})
 	}
@@ -178,28 +175,19 @@ func countsText(counts map[string]int64) string {
 	}
 	slices.Sort(names)
 	if len(names) == 1 {
-		return shown(names[0], maxKeyText)
+		return plaintext.Shown(names[0], plaintext.MaxKeyText)
 	}
 	for i, name := range names {
-		names[i] = shown(name, maxKeyText) + " " + grouped(counts[name])
+		names[i] = plaintext.Shown(name, plaintext.MaxKeyText) + " " + plaintext.Grouped(counts[name])
 	}
-	return andMore(names[:min(len(names), maxCounts)], len(names))
-}
-
-// andMore joins the texts of the first of n items.
-func andMore(says []string, total int) string {
-	text := strings.Join(says, ", ")
-	if more := total - len(says); more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
+	return plaintext.AndMore(names[:min(len(names), plaintext.MaxCounts)], len(names))
 }
 
 // imageStats returns what was measured of the images that are shown.
 func (s *measurement) imageStats() *stats.Images {
 	for _, list := range [][]stats.Feature{s.stats.Features, s.stats.FeatureLists} {
 		for i := range list {
-			if list[i].Key == s.imageKey && list[i].Images != nil {
+			if list[i].Key == s.ImageKey && list[i].Images != nil {
 				return list[i].Images
 			}
 		}
@@ -210,14 +198,14 @@ func (s *measurement) imageStats() *stats.Images {
 func (p *page) setOrigin(o *origin) {
 	for _, f := range []fact{{"Written by", o.tool}, {"Decoder", o.decoder}, {"Encoder", o.encoder}, {"Fingerprint", o.fingerprint}} {
 		if f.Value != "" {
-			p.Origin = append(p.Origin, fact{f.Name, shown(f.Value, maxKeyText)})
+			p.Origin = append(p.Origin, fact{f.Name, plaintext.Shown(f.Value, plaintext.MaxKeyText)})
 		}
 	}
 	if o.errors > 0 {
-		p.Origin = append(p.Origin, fact{"Left out", count(o.errors, "sample") + " that could not be used: errors.jsonl lists them"})
+		p.Origin = append(p.Origin, fact{"Left out", plaintext.Count(o.errors, "sample") + " that could not be used: errors.jsonl lists them"})
 	}
 	for _, x := range o.options[:min(len(o.options), maxOptions)] {
-		p.Options = append(p.Options, fact{shown(x.name, maxKeyText), shown(x.value, maxLineText)})
+		p.Options = append(p.Options, fact{plaintext.Shown(x.name, plaintext.MaxKeyText), plaintext.Shown(x.value, plaintext.MaxLineText)})
 	}
 }
 
@@ -234,7 +222,7 @@ func (p *page) setPlots(s *measurement) {
 		if x := f.Pixels; x != nil && x.Images > x.Damaged {
 			of := "all images"
 			if x.Sampled {
-				of = "a sample of " + count(x.Images, "image")
+				of = "a sample of " + plaintext.Count(x.Images, "image")
 			}
 			p.Pixels = fmt.Sprintf("Pixels of %s: --mean %.4f,%.4f,%.4f --std %.4f,%.4f,%.4f", of,
 				x.Mean[0], x.Mean[1], x.Mean[2], x.Std[0], x.Std[1], x.Std[2])

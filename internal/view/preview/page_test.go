@@ -14,8 +14,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/tfrec/tfrec/augment"
-	"github.com/tfrec/tfrec/internal/codec/rawpixels"
+	"github.com/tfrec/tfrec/internal/dev/previewtest"
 	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -37,10 +36,10 @@ var hostile = []string{
 // records is as well.
 func hostileSet(t testing.TB) string {
 	dir := t.TempDir()
-	img := encodePNG(t, noise(1, 40, 30, 3))
+	img := previewtest.EncodePNG(t, previewtest.Noise(1, 40, 30, 3))
 	var records [][]byte
 	for i, s := range hostile {
-		records = append(records, example(img, s, s, func(b *tfrecord.Builder) {
+		records = append(records, previewtest.Example(img, s, s, func(b *tfrecord.Builder) {
 			b.String("feature "+s[:min(len(s), 3000)], s, s)
 			b.Int64(imagekey.Copy, int64(i%2))
 			b.String(imagekey.Ops, fmt.Sprintf(`[{"op":%q,"angle":%q}]`, s, s))
@@ -49,16 +48,16 @@ func hostileSet(t testing.TB) string {
 	records = append(records,
 		nil,                                 // no features
 		[]byte("not an Example at all\x00"), // nor a protocol buffer
-		example([]byte("\xff\xd8\xff\xe0 no JPEG"), "damaged.jpg", "x", nil),
-		example(img[:len(img)/2], "cut.png", "x", nil),
-		example(nil, "empty.png", "x", nil),
-		example(nil, "huge vector", "x", func(b *tfrecord.Builder) { b.Float("v", make([]float32, 300_000)...) }),
+		previewtest.Example([]byte("\xff\xd8\xff\xe0 no JPEG"), "damaged.jpg", "x", nil),
+		previewtest.Example(img[:len(img)/2], "cut.png", "x", nil),
+		previewtest.Example(nil, "empty.png", "x", nil),
+		previewtest.Example(nil, "huge vector", "x", func(b *tfrecord.Builder) { b.Float("v", make([]float32, 300_000)...) }),
 	)
 	var sequence tfrecord.SequenceBuilder
 	sequence.Context.String(imagekey.Filename, "sequence")
 	sequence.Bytes("frames", img)
 	records = append(records, sequence.Append(nil))
-	writeFile(t, filepath.Join(dir, `<i>&"'.tfrecord`), tfrecord.CompressionNone, records...)
+	previewtest.WriteFile(t, filepath.Join(dir, `<i>&"'.tfrecord`), tfrecord.CompressionNone, records...)
 	return dir
 }
 
@@ -93,7 +92,7 @@ func TestHostileTextsAreText(t *testing.T) {
 // TestPolicyFitsThePage hashes what the page has between the tags.
 func TestPolicyFitsThePage(t *testing.T) {
 	dir := t.TempDir()
-	writeFile(t, filepath.Join(dir, "a.tfrecord"), tfrecord.CompressionNone, numbered(3)...)
+	previewtest.WriteFile(t, filepath.Join(dir, "a.tfrecord"), tfrecord.CompressionNone, previewtest.Numbered(3)...)
 	page, _ := writePage(t, dir, options(t))
 	policy := regexp.MustCompile(`Content-Security-Policy" content="([^"]*)"`).FindStringSubmatch(page)
 	if policy == nil {
@@ -120,7 +119,7 @@ func TestPolicyFitsThePage(t *testing.T) {
 // TestPagesStaySmall gives as many as may be shown of what takes most.
 func TestPagesStaySmall(t *testing.T) {
 	o := options(t)
-	jpeg, err := o.Codec.AppendJPEG(nil, noise(2, 300, 200, 3), 95, "444")
+	jpeg, err := o.Codec.AppendJPEG(nil, previewtest.Noise(2, 300, 200, 3), 95, "444")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,9 +134,13 @@ func TestPagesStaySmall(t *testing.T) {
 		n      int
 		record func(i int) []byte
 	}{
-		{"noise", 80, func(i int) []byte { return example(jpeg, fmt.Sprint(long, i), fmt.Sprint(long[:200], i), nil) }},
-		{"texts", MaxSamples, func(i int) []byte { return example(nil, fmt.Sprint(long, i), fmt.Sprint(long[:100], i), nil) }},
-		{"features", 40, func(i int) []byte { return example(jpeg, fmt.Sprint(long, i), long[:100], many) }},
+		{"noise", 80, func(i int) []byte {
+			return previewtest.Example(jpeg, fmt.Sprint(long, i), fmt.Sprint(long[:200], i), nil)
+		}},
+		{"texts", MaxSamples, func(i int) []byte {
+			return previewtest.Example(nil, fmt.Sprint(long, i), fmt.Sprint(long[:100], i), nil)
+		}},
+		{"features", 40, func(i int) []byte { return previewtest.Example(jpeg, fmt.Sprint(long, i), long[:100], many) }},
 		{"rows", 100, func(i int) []byte {
 			var b tfrecord.Builder
 			many(&b)
@@ -150,76 +153,13 @@ func TestPagesStaySmall(t *testing.T) {
 			for i := range c.n {
 				records = append(records, c.record(i))
 			}
-			writeFile(t, filepath.Join(dir, "a.tfrecord"), tfrecord.CompressionNone, records...)
+			previewtest.WriteFile(t, filepath.Join(dir, "a.tfrecord"), tfrecord.CompressionNone, records...)
 			o := o
 			o.Samples = c.n
 			if _, report := writePage(t, dir, o); report.Shown != c.n { // writePage looks at the size
 				t.Errorf("%d shown, want %d", report.Shown, c.n)
 			}
 		})
-	}
-}
-
-// TestStoredSamples shows images that are stored raw and as float32 as they
-// are.
-func TestStoredSamples(t *testing.T) {
-	raw := augment.Image{Pix: []uint8{0, 255, 255, 0, 51, 102}, Width: 3, Height: 2, Channels: 1, Stride: 3}
-	p := thumbnails{codec: options(t).Codec, gate: newGate()}
-	sides := func(format string, h, w, c int64) *tfrecord.Features {
-		var b tfrecord.Builder
-		b.String(imagekey.Format, format)
-		b.Int64(imagekey.Height, h)
-		b.Int64(imagekey.Width, w)
-		b.Int64(imagekey.Channels, c)
-		var e tfrecord.Example
-		if err := e.Parse(b.Append(nil)); err != nil {
-			t.Fatal(err)
-		}
-		return &e.Features
-	}
-	floats := augment.AppendFloat32(nil, &raw, augment.Normalize{Mean: [3]float32{0.5}, Std: [3]float32{0.25}})
-	for _, c := range []struct {
-		format string
-		data   []byte
-	}{{rawpixels.Uint8, raw.Pix}, {rawpixels.Float32, floats}} {
-		if _, err := p.small(sides(c.format, 2, 3, 1), c.data, 1000); err != nil {
-			t.Fatalf("%s: %v", c.format, err)
-		}
-		if string(p.full.Pix) != string(raw.Pix) {
-			t.Errorf("%s gives %v, want %v", c.format, p.full.Pix, raw.Pix)
-		}
-	}
-	for _, bad := range []struct {
-		what    string
-		h, w, c int64
-		data    []byte
-	}{
-		{rawpixels.Uint8, 2, 3, 2, raw.Pix}, {rawpixels.Uint8, 3, 3, 1, raw.Pix}, {rawpixels.Uint8, -2, -3, 1, raw.Pix}, {rawpixels.Uint8, 1 << 40, 1, 1, raw.Pix},
-		{rawpixels.Float32, 2, 3, 1, floats[:23]}, {rawpixels.Float32, 1, 1, 1, []byte{0, 0, 0xc0, 0x7f}}, {rawpixels.Uint8, 1, 1, 1, nil},
-	} {
-		if _, err := p.small(sides(bad.what, bad.h, bad.w, bad.c), bad.data, 1000); err == nil {
-			t.Errorf("%s of %d x %d x %d in %d bytes is taken", bad.what, bad.h, bad.w, bad.c, len(bad.data))
-		}
-	}
-}
-
-// TestImagesFitTheirBudget makes images of many shapes as large as they may be.
-func TestImagesFitTheirBudget(t *testing.T) {
-	p := thumbnails{codec: options(t).Codec, gate: newGate()}
-	for _, c := range []struct{ w, h, channels, budget int }{
-		{1, 1, 1, 4000}, {64, 64, 3, 40_000}, {64, 64, 3, 4000}, {900, 600, 3, 30_000}, {900, 600, 1, 8000}, {3000, 2, 3, 4000}, {700, 700, 3, 3500},
-	} {
-		data := encodePNG(t, noise(3, c.w, c.h, c.channels))
-		got, err := p.small(new(tfrecord.Features), data, c.budget)
-		if err != nil {
-			t.Fatalf("%v: %v", c, err)
-		}
-		if n := len(got.uri); n > c.budget+40 {
-			t.Errorf("%v takes %d bytes", c, n)
-		}
-		if got.width != c.w || got.height != c.h || got.shownWidth > maxSide || got.shownHeight > maxSide {
-			t.Errorf("%v is %+v", c, got)
-		}
 	}
 }
 
@@ -232,7 +172,7 @@ func TestLabels(t *testing.T) {
 		b.Int64("label", int64(i%15_000))
 		records = append(records, b.Append(nil))
 	}
-	writeFile(t, filepath.Join(dir, "a.tfrecord"), tfrecord.CompressionNone, records...)
+	previewtest.WriteFile(t, filepath.Join(dir, "a.tfrecord"), tfrecord.CompressionNone, records...)
 	page, _ := writePage(t, dir, options(t))
 	if n := strings.Count(page, `<td class="number quiet">`); n != maxLabels {
 		t.Errorf("%d labels shown, want %d", n, maxLabels)
@@ -246,9 +186,9 @@ func TestLabels(t *testing.T) {
 func TestFailuresLeaveNothing(t *testing.T) {
 	dir := t.TempDir()
 	in := filepath.Join(dir, "a.tfrecord")
-	writeFile(t, in, tfrecord.CompressionNone, numbered(3)...)
+	previewtest.WriteFile(t, in, tfrecord.CompressionNone, previewtest.Numbered(3)...)
 	empty := filepath.Join(dir, "empty.tfrecord")
-	writeFile(t, empty, tfrecord.CompressionNone)
+	previewtest.WriteFile(t, empty, tfrecord.CompressionNone)
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
 	taken := filepath.Join(dir, "taken.html")

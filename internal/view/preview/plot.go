@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/view/preview/plaintext"
 	"github.com/tfrec/tfrec/shard/stats"
 )
 
@@ -39,13 +40,13 @@ func newHistogram(title, unit string, n *stats.Numbers) *histogram {
 	}
 	h := &histogram{
 		Title: title, Unit: unit, W: plotWidth, H: plotHeight,
-		From: decimal(n.Min.String()), To: decimal(n.Max.String()),
+		From: plaintext.Decimal(n.Min.String()), To: plaintext.Decimal(n.Max.String()),
 	}
 	if n.Min == n.Max {
 		h.Single = h.From
 		return h
 	}
-	h.About = fmt.Sprintf("median %s, mean %s, std %s", figure(quantileAt(n, 0.5)), figure(n.Mean), figure(n.Std))
+	h.About = fmt.Sprintf("median %s, mean %s, std %s", plaintext.Figure(quantileAt(n, 0.5)), plaintext.Figure(n.Mean), plaintext.Figure(n.Std))
 	var most int64
 	for _, b := range n.Histogram {
 		most = max(most, b.Count)
@@ -60,7 +61,7 @@ func newHistogram(title, unit string, n *stats.Numbers) *histogram {
 		x, w := float64(i)*width, max(1, width-1)
 		h.Bars = append(h.Bars, bar{
 			X: unitsText(x), Y: unitsText(plotHeight - tall), W: unitsText(w), H: unitsText(tall),
-			About: fmt.Sprintf("%s to %s: %s", figure(b.From), figure(b.To), grouped(b.Count)),
+			About: fmt.Sprintf("%s to %s: %s", plaintext.Figure(b.From), plaintext.Figure(b.To), plaintext.Grouped(b.Count)),
 		})
 		fmt.Fprintf(&path, "M%s %dv-%sh%sv%sz", unitsText(x), plotHeight, unitsText(tall), unitsText(w), unitsText(tall))
 	}
@@ -78,31 +79,4 @@ func quantileAt(n *stats.Numbers, share float64) float64 {
 		}
 	}
 	return math.NaN()
-}
-
-// figure formats a number: whole from 10,000 on, otherwise with up to four significant digits.
-func figure(x float64) string {
-	switch size := math.Abs(x); {
-	case math.IsNaN(x):
-		return ""
-	case size >= 1e4 && size < 1e15:
-		return grouped(int64(math.Round(x)))
-	}
-	return strconv.FormatFloat(x, 'g', 4, 64)
-}
-
-// decimal is figure of a number that is written already, which stays exact when
-// it is whole and not too long.
-func decimal(s string) string {
-	if n, err := strconv.ParseInt(s, 10, 64); err == nil && len(s) < 16 {
-		if n > -1e4 && n < 1e4 {
-			return s
-		}
-		return grouped(n)
-	}
-	x, err := strconv.ParseFloat(s, 64)
-	if err != nil {
-		return s
-	}
-	return figure(x)
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/store/output"
+	"github.com/tfrec/tfrec/internal/view/preview/contents"
+	"github.com/tfrec/tfrec/internal/view/preview/sample"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -30,11 +32,11 @@ func Write(ctx context.Context, paths []string, out string, o Options) (*Report,
 	if err != nil {
 		return nil, err
 	}
-	if err := s.checkInput(ctx, out); err != nil {
+	if err := checkInput(ctx, s.Set, out); err != nil {
 		return nil, err
 	}
 	measured := time.Since(began)
-	chosen, err := s.sample(ctx, &o, imagesBudget)
+	chosen, err := sampleOf(ctx, s.Set, &o, imagesBudget)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +53,7 @@ func Write(ctx context.Context, paths []string, out string, o Options) (*Report,
 	}
 	report := &Report{
 		Status: "written", Page: out, Bytes: int64(len(html)),
-		Records: s.records, Faults: s.faults, FaultsOmitted: s.stats.FaultsOmitted,
+		Records: s.Records, Faults: s.faults, FaultsOmitted: s.stats.FaultsOmitted,
 		MeasureSeconds: measured.Seconds(), Seconds: time.Since(began).Seconds(),
 	}
 	if len(s.faults) > 0 {
@@ -62,9 +64,9 @@ func Write(ctx context.Context, paths []string, out string, o Options) (*Report,
 	for _, f := range chosen {
 		for _, x := range f.samples {
 			report.Shown++
-			if x.image != nil {
+			if x.Image != nil {
 				report.Images++
-			} else if x.err != nil {
+			} else if x.Err != nil {
 				report.Unreadable++
 			}
 		}
@@ -74,38 +76,38 @@ func Write(ctx context.Context, paths []string, out string, o Options) (*Report,
 
 // shownFamily is a record with its variants, or a record alone.
 type shownFamily struct {
-	samples []sample
+	samples []sample.Record
 	more    int // variants that are not shown
 }
 
-// sample reads the records that are shown, with images of budget bytes of base64 in total; 0 keeps
+// sampleOf reads the records that are shown, with images of budget bytes of base64 in total; 0 keeps
 // them as pixels.
-func (c *contents) sample(ctx context.Context, o *Options, budget int) ([]shownFamily, error) {
-	families := choose(c.files, o.Samples, o.Seed)
-	if c.variants {
+func sampleOf(ctx context.Context, c *contents.Set, o *Options, budget int) ([]shownFamily, error) {
+	families := contents.Choose(c.Files, o.Samples, o.Seed)
+	if c.Variants {
 		var err error
-		if families, err = c.chooseFamilies(ctx, o.Samples, o); err != nil {
+		if families, err = c.ChooseFamilies(ctx, o.Samples, o.Seed, o.Workers); err != nil {
 			return nil, err
 		}
 	}
-	var places []location
+	var places []contents.Location
 	chosen := make([]shownFamily, len(families))
-	var to []*sample
+	var to []*sample.Record
 	for i, f := range families {
-		places = append(places, f.locations...)
-		chosen[i] = shownFamily{make([]sample, len(f.locations)), f.more}
-		for j := range f.locations {
+		places = append(places, f.Locations...)
+		chosen[i] = shownFamily{make([]sample.Record, len(f.Locations)), f.More}
+		for j := range f.Locations {
 			to = append(to, &chosen[i].samples[j])
 		}
 	}
-	gate := newGate()
+	gate := sample.NewGate()
 	free := sync.Pool{New: func() any {
-		return &describer{contents: c, budget: budget / len(places), thumbnails: thumbnails{codec: o.Codec, gate: gate}}
+		return &sample.Describer{Set: c, Budget: budget / len(places), Thumbnails: sample.Thumbnails{Codec: o.Codec, Gate: gate}}
 	}}
-	err := c.fetch(ctx, places, o.Workers, func(i int, record []byte, err error) {
-		d := free.Get().(*describer)
+	err := c.Fetch(ctx, places, o.Workers, func(i int, record []byte, err error) {
+		d := free.Get().(*sample.Describer)
 		defer free.Put(d)
-		*to[i] = d.describe(places[i], record, err)
+		*to[i] = d.Describe(places[i], record, err)
 	})
 	if err == nil {
 		err = ctx.Err()

@@ -8,7 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/dev/previewtest"
 	"github.com/tfrec/tfrec/internal/imagekey"
+	"github.com/tfrec/tfrec/internal/view/preview/contents"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard/stats"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -17,7 +19,7 @@ import (
 // TestRecordsWithoutFeatures has pages of records that say nothing.
 func TestRecordsWithoutFeatures(t *testing.T) {
 	dir := t.TempDir()
-	writeFile(t, filepath.Join(dir, "a.tfrecord"), tfrecord.CompressionNone, nil, nil)
+	previewtest.WriteFile(t, filepath.Join(dir, "a.tfrecord"), tfrecord.CompressionNone, nil, nil)
 	page, report := writePage(t, dir, options(t))
 	if report.Shown != 2 || report.Unreadable != 0 {
 		t.Errorf("%+v", report)
@@ -38,9 +40,9 @@ func TestTitles(t *testing.T) {
 		{"a.tfrecord", "a.tfrecord"}, {dir, "a.tfrecord"}, {".", "birds"}, {"*.tfrecord", "birds"},
 	} {
 		if i == 2 {
-			writeFile(t, "b.tfrecord", tfrecord.CompressionNone, numbered(1)...)
+			previewtest.WriteFile(t, "b.tfrecord", tfrecord.CompressionNone, previewtest.Numbered(1)...)
 		} else {
-			writeFile(t, "a.tfrecord", tfrecord.CompressionNone, numbered(1)...)
+			previewtest.WriteFile(t, "a.tfrecord", tfrecord.CompressionNone, previewtest.Numbered(1)...)
 		}
 		page, _ := writePage(t, c.path, options(t))
 		if want := "<h1><bdi>" + c.title + "</bdi></h1>"; !strings.Contains(page, want) {
@@ -52,11 +54,11 @@ func TestTitles(t *testing.T) {
 // TestManySplits has the legend of the balance in the colours of its bars, and
 // the splits that are not named counted.
 func TestManySplits(t *testing.T) {
-	s := &measurement{contents: &contents{label: imagekey.Text}, stats: new(stats.Report)}
+	s := &measurement{Set: &contents.Set{Label: imagekey.Text}, stats: new(stats.Report)}
 	counts := stats.LabelCounts{Key: imagekey.Text}
 	for i := range 10 {
 		split := fmt.Sprint("part", i)
-		s.files = append(s.files, file{split: split, records: 1, set: &manifest.Shard{Records: 1, Labels: map[string]int64{"x": 1}}})
+		s.Files = append(s.Files, contents.File{Split: split, Records: 1, Set: &manifest.Shard{Records: 1, Labels: map[string]int64{"x": 1}}})
 	}
 	counts.Counts = []stats.Label{{Name: "x", Records: 10}}
 	s.stats.Labels = []stats.LabelCounts{counts}
@@ -82,8 +84,8 @@ func TestManySplits(t *testing.T) {
 // same way.
 func TestBytesAsLabels(t *testing.T) {
 	dir := t.TempDir()
-	img := encodePNG(t, noise(1, 8, 8, 3))
-	writeFile(t, filepath.Join(dir, "a.tfrecord"), tfrecord.CompressionNone, example(img, "a", "\xff\xfe", nil), example(img, "b", "x", nil))
+	img := previewtest.EncodePNG(t, previewtest.Noise(1, 8, 8, 3))
+	previewtest.WriteFile(t, filepath.Join(dir, "a.tfrecord"), tfrecord.CompressionNone, previewtest.Example(img, "a", "\xff\xfe", nil), previewtest.Example(img, "b", "x", nil))
 	page, _ := writePage(t, dir, options(t))
 	for _, want := range []string{`(1)</option>`, `>\xff\xfe (1)<`, `<th scope="row"><bdi>\xff\xfe</bdi></th>`} {
 		if !strings.Contains(page, want) {
@@ -99,7 +101,7 @@ func TestBytesAsLabels(t *testing.T) {
 // lengths.
 func TestCardsOfTexts(t *testing.T) {
 	dir := t.TempDir()
-	writeFile(t, filepath.Join(dir, "a.tfrecord"), tfrecord.CompressionNone, numbered(120)...)
+	previewtest.WriteFile(t, filepath.Join(dir, "a.tfrecord"), tfrecord.CompressionNone, previewtest.Numbered(120)...)
 	page, _ := writePage(t, dir, options(t))
 	if want := "text · 120 distinct values; lengths in bytes:</span>"; !strings.Contains(page, want) {
 		t.Errorf("no %s", want)

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/internal/size"
+	"github.com/tfrec/tfrec/internal/view/preview/plaintext"
+	"github.com/tfrec/tfrec/internal/view/preview/sample"
 )
 
 // sheet is the part of the page with the records that are shown.
@@ -88,7 +90,7 @@ func newChoices(names []string) choices {
 			continue
 		}
 		c.at[name] = len(c.list)
-		c.list = append(c.list, choice{shown(name, maxKeyText), 1})
+		c.list = append(c.list, choice{plaintext.Shown(name, plaintext.MaxKeyText), 1})
 	}
 	return c
 }
@@ -107,33 +109,33 @@ func (s *measurement) sheet(chosen []shownFamily, o *Options) sheet {
 	bad, total := 0, 0
 	for _, f := range chosen {
 		for _, x := range f.samples {
-			if x.label != "" {
-				labels = append(labels, x.label)
+			if x.Label != "" {
+				labels = append(labels, x.Label)
 			}
-			if x.split != "" {
-				splits = append(splits, x.split)
+			if x.Split != "" {
+				splits = append(splits, x.Split)
 			}
-			if x.err != nil {
+			if x.Err != nil {
 				bad++
 			}
 			total++
 		}
 	}
-	m := sheetMaker{labels: newChoices(labels), splits: newChoices(splits), text: textsBudget / max(total, 1), hasImages: s.imageKey != ""}
+	m := sheetMaker{labels: newChoices(labels), splits: newChoices(splits), text: textsBudget / max(total, 1), hasImages: s.ImageKey != ""}
 	v := sheet{Labels: m.labels.list, Splits: m.splits.list, Shown: total, Note: s.howChosen(total, o)}
 	if bad > 0 {
-		v.Trouble = count(int64(bad), "record") + " of them cannot be shown: each says why."
+		v.Trouble = plaintext.Count(int64(bad), "record") + " of them cannot be shown: each says why."
 	}
 	if !m.hasImages {
 		m.setColumns(chosen, &v)
 	}
-	v.Classes, v.ClassesMore = s.classes.legend()
-	m.classes = s.classChoices(chosen)
+	v.Classes, v.ClassesMore = legend(&s.Classes)
+	m.classes = newClassChoices(&s.Classes, chosen)
 	v.ClassChoices, v.ClassChoicesMore, v.NoObjects = m.classes.list, m.classes.more, m.classes.none
 	for _, f := range chosen {
 		for i := range f.samples {
-			if w := f.samples[i].drawing; w != nil {
-				v.Boxes, v.Masks = v.Boxes || len(w.boxes) > 0, v.Masks || w.uri != ""
+			if w := f.samples[i].Drawing; w != nil {
+				v.Boxes, v.Masks = v.Boxes || len(w.Boxes) > 0, v.Masks || w.Uri != ""
 			}
 		}
 	}
@@ -155,12 +157,12 @@ func (s *measurement) sheet(chosen []shownFamily, o *Options) sheet {
 // howChosen describes the selection of the records that are shown.
 func (s *measurement) howChosen(n int, o *Options) string {
 	switch {
-	case int64(n) == s.records:
-		return "All " + count(s.records, "record") + "."
-	case s.variants:
-		return fmt.Sprintf("%s of %s: a random sample of the originals (seed %d), each with its variants.", grouped(int64(n)), count(s.records, "record"), o.Seed)
+	case int64(n) == s.Records:
+		return "All " + plaintext.Count(s.Records, "record") + "."
+	case s.Variants:
+		return fmt.Sprintf("%s of %s: a random sample of the originals (seed %d), each with its variants.", plaintext.Grouped(int64(n)), plaintext.Count(s.Records, "record"), o.Seed)
 	}
-	return fmt.Sprintf("%s of %s: a random sample (seed %d), spread evenly over the shards of each split.", grouped(int64(n)), count(s.records, "record"), o.Seed)
+	return fmt.Sprintf("%s of %s: a random sample (seed %d), spread evenly over the shards of each split.", plaintext.Grouped(int64(n)), plaintext.Count(s.Records, "record"), o.Seed)
 }
 
 func (m *sheetMaker) family(f *shownFamily) familyView {
@@ -174,34 +176,34 @@ func (m *sheetMaker) family(f *shownFamily) familyView {
 		v.Samples = append(v.Samples, x)
 	}
 	if f.more > 0 {
-		v.More = "and " + count(int64(f.more), "more variant")
+		v.More = "and " + plaintext.Count(int64(f.more), "more variant")
 	}
 	return v
 }
 
-func (m *sheetMaker) view(x *sample) sampleView {
+func (m *sheetMaker) view(x *sample.Record) sampleView {
 	keyText := max(40, min(240, m.text/10))
 	v := sampleView{
-		Key: shown(x.key, keyText), Label: shown(x.label, maxKeyText), Split: shown(x.split, maxKeyText),
-		LabelAt: m.labels.position(x.label), SplitAt: m.splits.position(x.split),
-		Where: shown(fmt.Sprintf("%s, record %d, %s", x.shard, x.record, size.Format(int64(x.size))), maxKeyText),
+		Key: plaintext.Shown(x.Key, keyText), Label: plaintext.Shown(x.Label, plaintext.MaxKeyText), Split: plaintext.Shown(x.Split, plaintext.MaxKeyText),
+		LabelAt: m.labels.position(x.Label), SplitAt: m.splits.position(x.Split),
+		Where: plaintext.Shown(fmt.Sprintf("%s, record %d, %s", x.Shard, x.Record, size.Format(int64(x.Size))), plaintext.MaxKeyText),
 	}
-	if x.copy != 0 {
-		v.Copy, v.Variant = fmt.Sprintf("variant %d", x.copy), shown(opsText(x.ops), max(60, min(maxLineText, m.text/6)))
+	if x.Copy != 0 {
+		v.Copy, v.Variant = fmt.Sprintf("variant %d", x.Copy), plaintext.Shown(opsText(x.Ops), max(60, min(plaintext.MaxLineText, m.text/6)))
 	}
-	if x.err != nil {
-		v.Err = shown(x.err.Error(), min(maxLineText, keyText))
+	if x.Err != nil {
+		v.Err = plaintext.Shown(x.Err.Error(), min(plaintext.MaxLineText, keyText))
 	}
 	drawn := 0 // bytes
-	if p := x.image; p != nil {
-		v.URI, v.W, v.H = template.URL(p.uri), p.shownWidth, p.shownHeight
-		v.Tiny = max(p.shownWidth, p.shownHeight) <= losslessly
-		v.Stored = fmt.Sprintf("%d × %d %s, %s", p.width, p.height, shown(p.format, 20), size.Format(int64(p.bytes)))
+	if p := x.Image; p != nil {
+		v.URI, v.W, v.H = template.URL(p.Uri), p.ShownWidth, p.ShownHeight
+		v.Tiny = max(p.ShownWidth, p.ShownHeight) <= sample.Losslessly
+		v.Stored = fmt.Sprintf("%d × %d %s, %s", p.Width, p.Height, plaintext.Shown(p.Format, 20), size.Format(int64(p.Bytes)))
 		v.Alt = strings.TrimPrefix(v.Label+": "+v.Key, ": ")
-		v.Objects, drawn = x.drawing.objects(p, m.text/2)
-		v.Classes = m.classes.of(x.drawing)
-		if x.copy != 0 {
-			v.Alt += fmt.Sprintf(", variant %d", x.copy)
+		v.Objects, drawn = objectsOf(x.Drawing, p, m.text/2)
+		v.Classes = m.classes.of(x.Drawing)
+		if x.Copy != 0 {
+			v.Alt += fmt.Sprintf(", variant %d", x.Copy)
 		}
 	}
 	if m.columns != nil {
@@ -209,8 +211,8 @@ func (m *sheetMaker) view(x *sample) sampleView {
 		return v
 	}
 	left := m.text - drawn - 4*len(v.Key) - 2*len(v.Label) - 2*len(v.Variant) - len(v.Err)
-	for _, f := range x.values {
-		one := fact{shown(f.key, 80), shown(f.text, 160)}
+	for _, f := range x.Values {
+		one := fact{plaintext.Shown(f.Key, 80), plaintext.Shown(f.Text, 160)}
 		if left -= len(one.Name) + len(one.Value) + 40; left < 0 {
 			break
 		}
@@ -224,17 +226,17 @@ func (m *sheetMaker) setColumns(chosen []shownFamily, v *sheet) {
 	known := map[string]bool{}
 	m.columns = []string{}
 	more := 0
-	add := func(x *sample) {
-		for _, f := range x.values {
+	add := func(x *sample.Record) {
+		for _, f := range x.Values {
 			switch {
-			case known[f.key]:
+			case known[f.Key]:
 			case len(m.columns) == maxColumns:
 				more++
 			default:
-				m.columns = append(m.columns, f.key)
-				v.Columns = append(v.Columns, shown(f.key, maxKeyText))
+				m.columns = append(m.columns, f.Key)
+				v.Columns = append(v.Columns, plaintext.Shown(f.Key, plaintext.MaxKeyText))
 			}
-			known[f.key] = true
+			known[f.Key] = true
 		}
 	}
 	for _, f := range chosen {
@@ -243,18 +245,18 @@ func (m *sheetMaker) setColumns(chosen []shownFamily, v *sheet) {
 		}
 	}
 	if more > 0 {
-		v.ColumnsMore = count(int64(more), "more feature") + " of these records: tfrec cat shows them."
+		v.ColumnsMore = plaintext.Count(int64(more), "more feature") + " of these records: tfrec cat shows them."
 	}
 }
 
 // cells are the values of a record, a cell for each column.
-func (m *sheetMaker) cells(x *sample) []string {
-	text := max(16, min(maxKeyText, m.text/max(1, len(m.columns))-20))
+func (m *sheetMaker) cells(x *sample.Record) []string {
+	text := max(16, min(plaintext.MaxKeyText, m.text/max(1, len(m.columns))-20))
 	cells := make([]string, len(m.columns))
 	for i, key := range m.columns {
-		for _, f := range x.values {
-			if f.key == key {
-				cells[i] = shown(f.text, text)
+		for _, f := range x.Values {
+			if f.Key == key {
+				cells[i] = plaintext.Shown(f.Text, text)
 			}
 		}
 	}

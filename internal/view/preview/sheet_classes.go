@@ -5,6 +5,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/tfrec/tfrec/internal/view/preview/contents"
+	"github.com/tfrec/tfrec/internal/view/preview/plaintext"
+	"github.com/tfrec/tfrec/internal/view/preview/sample"
 )
 
 // maxClassChoices bounds the classes of objects to choose from.
@@ -18,19 +22,19 @@ type classChoices struct {
 	none int // images without objects
 }
 
-// classChoices returns the classes of the objects of the records shown, the most frequent ones of
+// newClassChoices returns the classes of the objects of the records shown, the most frequent ones of
 // the set if there are many.
-func (c *contents) classChoices(chosen []shownFamily) classChoices {
+func newClassChoices(c *contents.Classes, chosen []shownFamily) classChoices {
 	counts := map[int]int{}
 	v := classChoices{at: map[int]int{}}
 	for _, f := range chosen {
 		for _, x := range f.samples {
 			switch {
-			case x.image == nil:
-			case x.drawing.empty():
+			case x.Image == nil:
+			case x.Drawing.Empty():
 				v.none++
 			default:
-				for _, class := range x.drawing.classes {
+				for _, class := range x.Drawing.Classes {
 					counts[class]++
 				}
 			}
@@ -42,28 +46,25 @@ func (c *contents) classChoices(chosen []shownFamily) classChoices {
 	}
 	slices.Sort(numbers) // the most frequent first
 	if n := len(numbers) - maxClassChoices; n > 0 {
-		numbers, v.more = numbers[:maxClassChoices], "and "+count(int64(n), "more class")
+		numbers, v.more = numbers[:maxClassChoices], "and "+plaintext.Count(int64(n), "more class")
 	}
-	slices.SortFunc(numbers, func(a, b int) int { return cmp.Compare(c.classes.names[a], c.classes.names[b]) })
+	slices.SortFunc(numbers, func(a, b int) int { return cmp.Compare(c.Names[a], c.Names[b]) })
 	for i, class := range numbers {
 		v.at[class] = i
-		v.list = append(v.list, choice{shown(cmp.Or(c.classes.names[class], "without a class"), maxKeyText), counts[class]})
+		v.list = append(v.list, choice{plaintext.Shown(cmp.Or(c.Names[class], "without a class"), plaintext.MaxKeyText), counts[class]})
 	}
 	return v
 }
 
-// empty reports whether it is known that a record has no objects.
-func (w *drawing) empty() bool { return w == nil || w.total == 0 && w.problem == "" }
-
 // of returns the places of a record's classes, separated by spaces; "" of one without objects, and
 // "-" of one whose objects have none of the classes, or
 // cannot be counted.
-func (v *classChoices) of(w *drawing) string {
-	if w.empty() {
+func (v *classChoices) of(w *sample.Drawing) string {
+	if w.Empty() {
 		return ""
 	}
 	var places []int
-	for _, class := range w.classes {
+	for _, class := range w.Classes {
 		if at, ok := v.at[class]; ok {
 			places = append(places, at)
 		}

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/internal/size"
+	"github.com/tfrec/tfrec/internal/view/preview/contents"
+	"github.com/tfrec/tfrec/internal/view/preview/plaintext"
 	"github.com/tfrec/tfrec/shard/stats"
 )
 
@@ -27,27 +29,27 @@ func (p *page) setFeatures(s *measurement) {
 		p.Features = append(p.Features, newFeatureRow(&all[i]))
 	}
 	if more := int64(len(all) - len(p.Features)); more > 0 {
-		p.FeaturesMore = count(more, "more feature") + ": tfrec stats lists them. "
+		p.FeaturesMore = plaintext.Count(more, "more feature") + ": tfrec stats lists them. "
 	}
 	if n := s.stats.FeaturesOmitted; n > 0 {
-		p.FeaturesMore += "Left out: " + count(n, "value") + " of features whose names are too long, or that come after too many others."
+		p.FeaturesMore += "Left out: " + plaintext.Count(n, "value") + " of features whose names are too long, or that come after too many others."
 	}
 }
 
 func newFeatureRow(f *stats.Feature) featureRow {
-	row := featureRow{Key: shown(f.Key, maxKeyText), Kind: kindsText(f), Values: rangeText(f.Values)}
+	row := featureRow{Key: plaintext.Shown(f.Key, plaintext.MaxKeyText), Kind: kindsText(f), Values: rangeText(f.Values)}
 	if f.Steps != nil {
 		row.Values = rangeText(*f.Steps) + " × " + row.Values
 	}
 	if f.Missing > 0 {
-		row.Missing = grouped(f.Missing) + " (" + percent(f.Missing, f.Missing+f.Records) + ")"
+		row.Missing = plaintext.Grouped(f.Missing) + " (" + plaintext.Percent(f.Missing, f.Missing+f.Records) + ")"
 	}
 	n := f.Numbers()
 	if n == nil {
 		return row
 	}
-	row.Min, row.Max = decimal(n.Min.String()), decimal(n.Max.String())
-	row.Median, row.Mean = figure(quantileAt(n, 0.5)), figure(n.Mean)+" ± "+figure(n.Std)
+	row.Min, row.Max = plaintext.Decimal(n.Min.String()), plaintext.Decimal(n.Max.String())
+	row.Median, row.Mean = plaintext.Figure(quantileAt(n, 0.5)), plaintext.Figure(n.Mean)+" ± "+plaintext.Figure(n.Std)
 	row.Plot = newHistogram("", "", n)
 	if row.Plot != nil && row.Plot.Single != "" {
 		row.Plot = nil
@@ -58,11 +60,11 @@ func newFeatureRow(f *stats.Feature) featureRow {
 		if !onlyImages(f) {
 			row.Top = topText(f.Texts.Top, n.Count)
 		}
-		row.Min, row.Max, row.Median, row.Mean = row.Min+" B", row.Max+" B", row.Median+" B", figure(n.Mean)+" B"
+		row.Min, row.Max, row.Median, row.Mean = row.Min+" B", row.Max+" B", row.Median+" B", plaintext.Figure(n.Mean)+" B"
 	} else {
 		row.Top = topText(n.Top, n.Count)
 	}
-	row.Distinct = grouped(distinct)
+	row.Distinct = plaintext.Grouped(distinct)
 	if !exact {
 		row.Distinct = "~" + row.Distinct
 	}
@@ -71,7 +73,7 @@ func newFeatureRow(f *stats.Feature) featureRow {
 		what string
 	}{{f.NaNs, "NaN"}, {f.Infinities, "infinite"}} {
 		if odd.n > 0 {
-			row.Top = strings.TrimPrefix(row.Top+"; "+grouped(odd.n)+" "+odd.what, "; ")
+			row.Top = strings.TrimPrefix(row.Top+"; "+plaintext.Grouped(odd.n)+" "+odd.what, "; ")
 		}
 	}
 	return row
@@ -102,9 +104,9 @@ func onlyImages(f *stats.Feature) bool {
 
 func rangeText(s stats.Sizes) string {
 	if s.Min == s.Max {
-		return grouped(s.Min)
+		return plaintext.Grouped(s.Min)
 	}
-	return grouped(s.Min) + " to " + grouped(s.Max)
+	return plaintext.Grouped(s.Min) + " to " + plaintext.Grouped(s.Max)
 }
 
 // topText lists the most frequent values; nothing where all come but once.
@@ -114,7 +116,7 @@ func topText[V json.Number | string](top []stats.Top[V], of int64) string {
 		if t.Count == 1 && of > 1 {
 			break
 		}
-		says = append(says, shown(string(t.Value), 60)+" "+percent(t.Count, of))
+		says = append(says, plaintext.Shown(string(t.Value), 60)+" "+plaintext.Percent(t.Count, of))
 	}
 	return strings.Join(says, ", ")
 }
@@ -136,14 +138,14 @@ func (p *page) setCards(s *measurement) {
 		p.Cards = append(p.Cards, newCard(&all[i]))
 	}
 	if more := len(all) - len(p.Cards); more > 0 {
-		p.CardsMore = count(int64(more), "more feature") + " in the table below, or in tfrec stats."
+		p.CardsMore = plaintext.Count(int64(more), "more feature") + " in the table below, or in tfrec stats."
 	}
 }
 
 func newCard(f *stats.Feature) card {
-	c := card{Key: shown(f.Key, maxKeyText), Kind: kindsText(f)}
+	c := card{Key: plaintext.Shown(f.Key, plaintext.MaxKeyText), Kind: kindsText(f)}
 	if f.Missing > 0 {
-		c.Note = "missing in " + percent(f.Missing, f.Missing+f.Records)
+		c.Note = "missing in " + plaintext.Percent(f.Missing, f.Missing+f.Records)
 	}
 	switch {
 	case f.Float != nil:
@@ -158,11 +160,11 @@ func newCard(f *stats.Feature) card {
 				break
 			}
 			c.Top = append(c.Top, topRow{
-				Value: shown(t.Value, maxKeyText), Share: percent(t.Count, f.Lengths.Count),
+				Value: plaintext.Shown(t.Value, plaintext.MaxKeyText), Share: plaintext.Percent(t.Count, f.Lengths.Count),
 				W: fmt.Sprintf("%.1f", 100*float64(t.Count)/float64(most)),
 			})
 		}
-		distinct := count(f.Texts.Distinct, "distinct value")
+		distinct := plaintext.Count(f.Texts.Distinct, "distinct value")
 		if !f.Texts.Exact {
 			distinct = "about " + distinct
 		}
@@ -195,23 +197,23 @@ func (p *page) setShards(s *measurement) {
 	add := func(row shardRow, path string) {
 		row.State = "ok"
 		if n := faults[path]; n > 0 {
-			row.State, row.Bad = count(n, "fault"), true
+			row.State, row.Bad = plaintext.Count(n, "fault"), true
 		}
 		rows = append(rows, row)
 	}
-	for _, f := range s.files {
+	for _, f := range s.Files {
 		row := shardRow{
-			File: shown(filepath.Base(f.path), maxLineText), Split: shown(f.split, maxKeyText), Records: grouped(f.records),
-			Size: size.Format(read[f.path].Bytes), Compression: read[f.path].Compression,
+			File: plaintext.Shown(filepath.Base(f.Path), plaintext.MaxLineText), Split: plaintext.Shown(f.Split, plaintext.MaxKeyText), Records: plaintext.Grouped(f.Records),
+			Size: size.Format(read[f.Path].Bytes), Compression: read[f.Path].Compression,
 		}
-		if f.set != nil {
-			row.SHA256 = shown(f.set.SHA256, maxKeyText)
+		if f.Set != nil {
+			row.SHA256 = plaintext.Shown(f.Set.SHA256, plaintext.MaxKeyText)
 		}
-		add(row, f.path)
+		add(row, f.Path)
 	}
-	for _, source := range s.sources {
+	for _, source := range s.Sources {
 		if _, ok := read[source.Path]; !ok {
-			add(shardRow{File: shown(filepath.Base(source.Path), maxLineText), Split: shown(source.Split, maxKeyText)}, source.Path)
+			add(shardRow{File: plaintext.Shown(filepath.Base(source.Path), plaintext.MaxLineText), Split: plaintext.Shown(source.Split, plaintext.MaxKeyText)}, source.Path)
 		}
 	}
 	slices.SortStableFunc(rows, func(a, b shardRow) int {
@@ -220,7 +222,7 @@ func (p *page) setShards(s *measurement) {
 	})
 	p.Shards = rows[:min(len(rows), maxShards)]
 	if more := len(rows) - len(p.Shards); more > 0 {
-		p.ShardsMore = count(int64(more), "more shard") + ": tfrec inspect --json lists them."
+		p.ShardsMore = plaintext.Count(int64(more), "more shard") + ": tfrec inspect --json lists them."
 	}
 }
 
@@ -230,10 +232,10 @@ func (p *page) setVerdict(s *measurement) {
 	p.OK = n == 0
 	p.Verdict = "no faults"
 	if !p.OK {
-		p.Verdict = count(n, "fault")
+		p.Verdict = plaintext.Count(n, "fault")
 	}
 	p.Checked = "The checksums of every record were checked."
-	held := slices.ContainsFunc(s.files, func(f file) bool { return f.set != nil })
+	held := slices.ContainsFunc(s.Files, func(f contents.File) bool { return f.Set != nil })
 	if held {
 		p.Checked += " Numbers of records and bytes were compared with the manifest; its SHA-256 were not: tfrec verify does that."
 	} else {
@@ -244,9 +246,9 @@ func (p *page) setVerdict(s *measurement) {
 		if f.Record >= 0 {
 			at += fmt.Sprintf(", record %d at byte %d", f.Record, f.Offset)
 		}
-		p.Faults = append(p.Faults, shown(fmt.Sprintf("%s: %s: %s", at, f.Part, f.Message), maxLineText))
+		p.Faults = append(p.Faults, plaintext.Shown(fmt.Sprintf("%s: %s: %s", at, f.Part, f.Message), plaintext.MaxLineText))
 	}
 	if more := n - int64(len(p.Faults)); more > 0 {
-		p.FaultsMore = count(more, "more fault") + ": tfrec verify lists them."
+		p.FaultsMore = plaintext.Count(more, "more fault") + ": tfrec verify lists them."
 	}
 }

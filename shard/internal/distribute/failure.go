@@ -42,13 +42,13 @@ func (p *Plan) fail(ctx context.Context, err error) {
 	if errors.As(err, &damage) && errors.As(err, &fault) {
 		failure.Damage = &storedDamage{setdir.InputKey(fault.Name), fault.Record, fault.Offset, fault.Part, fault.Err.Error()}
 	}
-	dir.PutStateFile(setdir.ReshardFailureFile, &failure) // best effort: without it, the runner's error text remains
+	dir.State().PutFile(setdir.ReshardFailureFile, &failure) // best effort: without it, the runner's error text remains
 }
 
 // failure returns the error stored by a part or a shard; nil if there is none.
 func (p *Plan) failure(dir *setdir.Dir) error {
 	var f storedFailure
-	usable, err := dir.ReadStateFile(setdir.ReshardFailureFile, &f)
+	usable, err := dir.State().ReadFile(setdir.ReshardFailureFile, &f)
 	if !usable || f.Plan != p.id {
 		return err
 	}

@@ -128,7 +128,7 @@ type plannedPart struct {
 // the plan is missing or another one, because its run has ended.
 func OpenPlan(ctx context.Context, out, id string) (*Plan, error) {
 	var stored storedReshard
-	usable, err := setdir.View(ctx, out).ReadStateFile(setdir.ReshardPlanFile, &stored)
+	usable, err := setdir.View(ctx, out).State().ReadFile(setdir.ReshardPlanFile, &stored)
 	if err != nil {
 		return nil, err
 	}

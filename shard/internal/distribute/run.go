@@ -73,12 +73,12 @@ func (run *Run) prepare(ctx context.Context, out string, shuffle bool) error {
 			return err
 		}
 		out = run.outer.Join(setdir.StageDir)
-		begun, err := setdir.View(ctx, out).Run()
+		begun, err := setdir.View(ctx, out).State().Run()
 		if err != nil {
 			return err
 		}
 		if begun == nil || begun.Plan != r.PlanID {
-			if err := run.outer.DiscardStage(); err != nil {
+			if err := run.outer.Staged().Discard(); err != nil {
 				return err
 			}
 		}
@@ -142,7 +142,7 @@ func (run *Run) leave(ctx context.Context, plan json.RawMessage, here string) er
 	if err := run.r.Dir.Remove(setdir.ReshardFailureFile); err != nil {
 		return err
 	}
-	return run.r.Dir.PutStateFile(setdir.ReshardPlanFile, &stored)
+	return run.r.Dir.State().PutFile(setdir.ReshardPlanFile, &stored)
 }
 
 // Plan returns the plan, or nil if the set is up to date and only Finish remains to be called.
@@ -212,7 +212,7 @@ func (run *Run) finish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return run.outer.ReplaceByStaged(r.Old)
+	return run.outer.Staged().Replace(r.Old)
 }
 
 // takeBack locks the directory for this run alone, once the other processes have left it.
@@ -232,7 +232,7 @@ func (run *Run) takeBack(ctx context.Context) error {
 	dir.Inherit(run.first)
 	run.held = dir
 	run.use(dir)
-	begun, err := run.r.Dir.Run()
+	begun, err := run.r.Dir.State().Run()
 	if err == nil && (begun == nil || begun.Plan != run.plan.id) {
 		err = errOtherPlan(run.plan.out)
 	}
@@ -277,7 +277,7 @@ func (run *Run) Abandon(ctx context.Context, err error) error {
 	}
 	err = errors.Join(err, setdir.Discard(dir, run.r.Files))
 	if run.outer != nil {
-		err = errors.Join(err, dir.Close(), run.outer.Abandon())
+		err = errors.Join(err, dir.Close(), run.outer.Staged().Abandon())
 		run.held = nil
 	}
 	return err

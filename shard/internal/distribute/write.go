@@ -100,7 +100,7 @@ func (p *Plan) join(ctx context.Context) (*setdir.Dir, error) {
 
 // underWay returns an error unless the run in dir belongs to the plan.
 func (p *Plan) underWay(dir *setdir.Dir) error {
-	run, err := dir.Run()
+	run, err := dir.State().Run()
 	if err == nil && (run == nil || run.Plan != p.id) {
 		err = errOtherPlan(p.out)
 	}
@@ -109,7 +109,7 @@ func (p *Plan) underWay(dir *setdir.Dir) error {
 
 // done returns the state of a shard that this plan has finished; nil otherwise.
 func (p *Plan) done(dir *setdir.Dir, shard int) *setdir.Done {
-	if done := dir.Done(p.ShardFile(shard), false); done != nil && done.Plan == p.id {
+	if done := dir.Shards().Done(p.ShardFile(shard), false); done != nil && done.Plan == p.id {
 		return done
 	}
 	return nil
@@ -121,7 +121,7 @@ func (p *Plan) allDone(ctx context.Context, dir *setdir.Dir) ([]*setdir.Done, er
 	for shard := range files {
 		files[shard] = p.ShardFile(shard)
 	}
-	all, err := dir.AllDone(ctx, files, false, nil)
+	all, err := dir.Shards().AllDone(ctx, files, false, nil)
 	for i, done := range all {
 		if done != nil && done.Plan != p.id {
 			all[i] = nil
@@ -217,5 +217,5 @@ func (g *collector) finish(ctx context.Context) (*setdir.Done, error) {
 		}
 		done.Seen = seen
 	}
-	return done, g.run.Dir.PutDone(done)
+	return done, g.run.Dir.Shards().PutDone(done)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/set/digest"
 	"github.com/tfrec/tfrec/internal/set/setdir"
+	"github.com/tfrec/tfrec/internal/set/setdir/place"
 	"github.com/tfrec/tfrec/internal/set/shares"
 	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/manifest"
@@ -196,7 +197,7 @@ func (q *Request) differs(before *Request, v *Verb) string {
 // finishedOf reads the state of the finished run that filled the directory; nil if there is none.
 func finishedOf(d *setdir.Dir) (*finished, error) {
 	m := new(finished)
-	usable, err := d.State(setdir.FinishedFile, m)
+	usable, err := d.State().Read(setdir.FinishedFile, m)
 	if !usable || m.Format != finishedFormat || m.Version != setdir.StateVersion || len(m.Sets) == 0 {
 		return nil, err
 	}
@@ -240,7 +241,7 @@ func (s *finishedSet) changed(set *setdir.Dir) string {
 	}
 	for i, info := range infos {
 		is, ok := stamps[info.File]
-		if !ok || !set.Unchanged(info, is, s.stamp(i, info.Bytes), false) {
+		if !ok || !set.Shards().Unchanged(info, is, s.stamp(i, info.Bytes), false) {
 			return info.File
 		}
 	}
@@ -252,7 +253,7 @@ func (s *finishedSet) changed(set *setdir.Dir) string {
 	for _, file := range m.Files() {
 		if strings.HasPrefix(file, manifest.IndexDir+"/") {
 			indexes = append(indexes, file)
-		} else if want, ok := metadata[file]; ok && !set.Holds(file, want) {
+		} else if want, ok := metadata[file]; ok && !setdir.Holds(set, file, want) {
 			return file
 		}
 	}
@@ -269,8 +270,8 @@ func (s *finishedSet) changed(set *setdir.Dir) string {
 }
 
 // stamp returns the stamp of a shard of the given number and size as it was written.
-func (s *finishedSet) stamp(number int, bytes int64) setdir.Stamp {
-	is := setdir.Stamp{Bytes: bytes}
+func (s *finishedSet) stamp(number int, bytes int64) place.Stamp {
+	is := place.Stamp{Bytes: bytes}
 	if number < len(s.Times) {
 		is.ModTime = s.Times[number]
 	}
@@ -289,7 +290,7 @@ func again(ctx context.Context, out string, q *Request, v *Verb) (*Report, error
 		return nil, err
 	}
 	file := m.changed(ctx, dir)
-	run, err := dir.Run()
+	run, err := dir.State().Run()
 	if err != nil {
 		return nil, err
 	}
@@ -341,7 +342,7 @@ func (r *Run) record(m *manifest.Manifest, sub string, dir *setdir.Dir) error {
 
 // putFinished writes the state of the run; all of its sets must have been recorded.
 func (r *Run) putFinished() error {
-	return r.Dir.PutState(setdir.FinishedFile, &finished{
+	return r.Dir.State().Put(setdir.FinishedFile, &finished{
 		Format: finishedFormat, Version: setdir.StateVersion, Request: r.Request, Sets: r.sets, Report: r.Report,
 	})
 }

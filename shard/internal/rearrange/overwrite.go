@@ -48,16 +48,16 @@ func replaceSet(ctx context.Context, in []string, out, name string, old []string
 		return nil, err
 	}
 	defer dir.Close()
-	if err := dir.DiscardStage(); err != nil {
+	if err := dir.Staged().Discard(); err != nil {
 		return nil, err
 	}
 	stage := *o
 	stage.Overwrite, stage.Name = false, name
 	report, err := Make(ctx, in, dir.Join(setdir.StageDir), &stage, v)
 	if err != nil {
-		return nil, errors.Join(err, dir.Abandon())
+		return nil, errors.Join(err, dir.Staged().Abandon())
 	}
-	if err := dir.ReplaceByStaged(old); err != nil {
+	if err := dir.Staged().Replace(old); err != nil {
 		return nil, err
 	}
 	return report, nil

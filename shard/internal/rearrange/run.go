@@ -290,5 +290,5 @@ func (r *Run) Announce() error {
 }
 
 func (r *Run) putRun() error {
-	return r.Dir.PutRun(&setdir.Run{Name: r.Name, Options: r.recorded, Files: r.Files, Plan: r.PlanID, Args: r.Options.Args})
+	return r.Dir.State().PutRun(&setdir.Run{Name: r.Name, Options: r.recorded, Files: r.Files, Plan: r.PlanID, Args: r.Options.Args})
 }

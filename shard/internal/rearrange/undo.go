@@ -47,7 +47,7 @@ func (r *Run) undoAgain(ctx context.Context, files []string) error {
 	}
 	// This process may have been suspended so long that another run has used the directory in the
 	// meantime; leave that run's files alone.
-	run, err := dir.Run()
+	run, err := dir.State().Run()
 	if err != nil || run == nil || len(run.Files) > len(r.Files) || !slices.Equal(run.Files, r.Files[:len(run.Files)]) {
 		return errors.Join(err, dir.Close())
 	}

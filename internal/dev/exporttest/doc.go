@@ -1,0 +1,3 @@
+// Package exporttest has the helpers that the tests of exports share. They write sets of records,
+// and list directories and tars.
+package exporttest

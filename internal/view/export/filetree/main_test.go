@@ -1,0 +1,9 @@
+package filetree
+
+import (
+	"testing"
+
+	"github.com/tfrec/tfrec/internal/dev/memtemp"
+)
+
+func TestMain(m *testing.M) { memtemp.Main(m) }
