@@ -14,6 +14,11 @@ const (
 	// API (protos/string_int_label_map.proto).
 	LabelMapFile = "label_map.pbtxt"
 	IndexDir     = "index" // directory of the indexes
+	// The card of the set, as tfrec card writes it: the dataset card of Hugging Face, the metadata
+	// of Croissant, and a contact sheet.
+	CardFile      = "README.md"
+	CroissantFile = "croissant.json"
+	SamplesFile   = "samples.png"
 )
 
 // IndexPath returns the path of the index of the shard at path: index/NAME.idx in the shard's

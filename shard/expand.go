@@ -82,7 +82,7 @@ type Source struct {
 //   - a directory without one: its *.tfrecord* files or, if there are none, the files
 //     that follow the naming conventions of other writers (see habits); not recursive,
 //   - a glob, as of filepath.Match: the matching files, except metadata (manifests,
-//     indexes, TFDS's files) and, as in a shell, dot files unless the pattern begins
+//     indexes, TFDS's files, cards) and, as in a shell, dot files unless the pattern begins
 //     with a dot; if only directories match, each is expanded as above.
 //
 // The error for a missing path unwraps to fs.ErrNotExist, the error for one without record files to
@@ -177,6 +177,11 @@ func Describes(name string) bool {
 		return true
 	}
 	return strings.HasSuffix(name, labels.FileSuffix) || strings.HasSuffix(name, ".idx") || strings.HasSuffix(name, setdir.QuarantineSuffix)
+}
+
+// ofCard reports whether a file of that name is a part of the card of a set.
+func ofCard(name string) bool {
+	return name == manifest.CardFile || name == manifest.CroissantFile || name == manifest.SamplesFile
 }
 
 func tfrecordName(name string) bool {

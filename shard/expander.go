@@ -260,7 +260,7 @@ func (e *expander) addGlob(pattern string) error {
 	hidden := func(match storage.Location) bool { return !hiddenToo && strings.HasPrefix(match.Base(), ".") }
 	found := false
 	for _, file := range files {
-		if !hidden(file) && !Describes(file.Base()) {
+		if name := file.Base(); !hidden(file) && !Describes(name) && !ofCard(name) {
 			if err := e.addFile(file); err != nil {
 				return err
 			}

@@ -170,6 +170,7 @@ func TestNoControlCharacterIsPrinted(t *testing.T) {
 			check("bench", in, "--seconds", "0", "--parse")
 			check("doctor", in, "--shuffle", "100", "--duration", "10ms", "--batch-time", "1us")
 			check("preview", in, path()+".html")
+			check("card", in, "--out", filepath.Dir(path()))
 			for _, format := range []string{"folders", "csv", "jsonl", "parquet", "npz", "webdataset"} {
 				check("export", in, path(), "--format", format)
 			}

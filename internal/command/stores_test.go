@@ -42,6 +42,7 @@ var storeRuns = []struct {
 	{"export IN OUT --format folders", 1},
 	{"export IN OUT --format jsonl", 2},
 	{"preview IN OUT.html", 2},
+	{"card IN", -1},
 	{"inspect IN", 1},
 	{"inspect IN --sheet OUT.png", 2},
 	{"clean IN", 0},

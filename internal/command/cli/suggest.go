@@ -22,6 +22,7 @@ var OtherNames = map[string]string{
 	"head": "take", "first": "take", "limit": "take",
 	"histogram": "stats", "profile": "stats", "mean": "stats", "statistics": "stats",
 	"html": "preview", "browse": "preview", "report": "preview", "page": "preview",
+	"readme": "card", "croissant": "card", "datasheet": "card", "license": "card",
 	"compare": "diff", "cmp": "diff",
 	"fix": "repair", "recover": "repair", "restore": "repair", "salvage": "repair", "rescue": "repair",
 	"shard": "reshard", "shuffle": "reshard", "sort": "reshard", "repartition": "reshard", "compress": "reshard", "decompress": "reshard", "copy": "reshard",

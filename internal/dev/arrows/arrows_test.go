@@ -300,7 +300,7 @@ var rooms = map[string]room{
 	// Main functions, which only call the command.
 	"cmd": {ours: []string{"internal/command"}, theirs: slices.Concat(wire, files, globs, pixels, estimates, tables, arrow, prompt, conditions, driver)},
 	"internal/command": {
-		ours:   slices.Concat(engine, onSets, verbs, []string{"internal/command/cli", "internal/command/conversion", "internal/command/formats", "internal/command/text", "internal/command/topic", "shard", "tfrecord", "augment", "reader", "convert", "gpu", "internal/set/where", "internal/view/export", "internal/view/export/spec", "internal/view/emit", "internal/view/preview", "internal/codec/thumbnail", "internal/view/doctor", "internal/view/readbench"}),
+		ours:   slices.Concat(engine, onSets, verbs, []string{"internal/command/cli", "internal/command/conversion", "internal/command/formats", "internal/command/text", "internal/command/topic", "shard", "tfrecord", "augment", "reader", "convert", "gpu", "internal/set/where", "internal/view/export", "internal/view/export/spec", "internal/view/emit", "internal/view/card", "internal/view/preview", "internal/codec/thumbnail", "internal/view/doctor", "internal/view/readbench"}),
 		tests:  []string{"columns", "internal/dev/settest"}, // what batches are read with
 		theirs: slices.Concat(wire, files, globs, pixels, estimates, tables, arrow, prompt, conditions, driver), judges: slices.Concat(judges, scripts),
 	},
@@ -388,6 +388,11 @@ var rooms = map[string]room{
 	"internal/set/shares":  {ours: slices.Concat(engine, []string{"shard", "tfrecord"}), theirs: slices.Concat(wire, files, globs), judges: judges},
 	"internal/set/tfds":    {ours: slices.Concat(engine, []string{"shard", "tfrecord"}), theirs: slices.Concat(wire, files, globs), judges: judges},
 	"internal/view/emit":   {ours: slices.Concat(engine, []string{"shard", "shard/stats", "tfrecord", "internal/annotation/objects"}), theirs: slices.Concat(wire, files, globs, estimates), judges: judges},
+	"internal/view/card": {
+		ours:   slices.Concat(engine, []string{"tfrecord", "internal/table/parquet"}),
+		tests:  []string{"internal/dev/settest"},
+		theirs: slices.Concat(wire, files, globs, parquet, []string{"go.yaml.in/yaml/v3"}), judges: slices.Concat(judges, tables),
+	},
 	// A preview, from the top down: each room imports those below it.
 	"internal/view/preview": {
 		ours:   slices.Concat(engine, ofPreview, []string{"shard", "shard/stats", "tfrecord", "augment", "internal/codec/thumbnail", "internal/annotation/objects"}),

@@ -10,4 +10,5 @@
 // pypi.py is the side of the tfrecord package. images.py judges the samples of batches of images,
 // boxes.py the boxes of draws. regions.py checks regions and COCO files with pycocotools.
 // emitted.py runs the programs of `tfrec inspect --emit`.
+// cards.py reads cards with Hugging Face's library and mlcroissant.
 package interop

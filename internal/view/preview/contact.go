@@ -2,6 +2,7 @@ package preview
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"image"
 	"image/color"
@@ -43,26 +44,44 @@ type ContactReport struct {
 //
 // If no record has an image, that is an error. After an error, or if ctx ends, out does not exist.
 func WriteContacts(ctx context.Context, sum *stats.Summary, out string, o Options) (*ContactReport, error) {
+	if err := checkFree(ctx, out, sheetBegins, false); err != nil {
+		return nil, err
+	}
+	png, report, err := Contacts(ctx, sum, o)
+	if errors.Is(err, ErrNoImages) {
+		return nil, fmt.Errorf("%w: %s has nothing to show; leave it out", err, out)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return report, output.Put(ctx, out, png, false)
+}
+
+// ErrNoImages means that a set has no images for a contact sheet.
+var ErrNoImages = errors.New("no record has an image")
+
+// Contacts returns the contact sheet that WriteContacts writes.
+func Contacts(ctx context.Context, sum *stats.Summary, o Options) (png []byte, r *ContactReport, err error) {
 	if o.Samples == 0 {
 		o.Samples = 60
 	}
 	o = o.withDefaults()
 	if o.Samples < 1 || o.Samples > maxContacts {
-		return nil, fmt.Errorf("%d images: want 1 to %d", o.Samples, maxContacts)
-	}
-	if err := checkFree(ctx, out, sheetBegins, false); err != nil {
-		return nil, err
+		return nil, nil, fmt.Errorf("%d images: want 1 to %d", o.Samples, maxContacts)
 	}
 	c := contents.New(nil, sum.Files)
 	if err := c.Resolve(o.keys(), contents.FeaturesSeen(sum.Features), contents.FeaturesSeen(sum.FeatureLists), sum.Labels, sum.Objects); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if c.ImageKey == "" || c.Records == 0 {
-		return nil, fmt.Errorf("no record has an image: %s has nothing to show; leave it out", out)
+		return nil, nil, ErrNoImages
 	}
 	chosen, err := sampleOf(ctx, c, &o, 0)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	report := &ContactReport{Records: c.Records}
 	var samples []*sample.Record
@@ -79,16 +98,10 @@ func WriteContacts(ctx context.Context, sum *stats.Summary, out string, o Option
 	}
 	page, err := drawContacts(samples)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	png, err := thumbnail.PNG(page)
-	if err != nil {
-		return nil, err
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	return report, output.Put(ctx, out, png, false)
+	png, err = thumbnail.PNG(page)
+	return png, report, err
 }
 
 var (
