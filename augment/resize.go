@@ -107,5 +107,5 @@ type Box = bitmap.Box
 
 // Point is a place in an image, in pixels from its top left corner: X and Y, with fractions, as the
 // sides of a [Box] are. An image of w x h pixels has the points from 0, 0 to w, h, both included.
-// Orient is that of Box.
+// Orient moves it as Box.Orient moves a box.
 type Point = bitmap.Point

@@ -1,5 +1,5 @@
-// Package sniff recognises the formats of images by their first bytes, and phrases what is wrong
-// with an image so that all decoders use the same words and the same sentinels.
+// Package sniff recognises the formats of images by their first bytes. It also makes the errors about
+// images, so that all decoders use the same words and wrap the same sentinels.
 //
 //	format := sniff.Sniff(data)
 //	return sniff.Damaged(format, "the header is cut short")
