@@ -201,6 +201,9 @@ func (c *verifyCommand) run(cmd *cobra.Command, args []string) error {
 func remedyOf(faults []shard.Fault) string {
 	index := false
 	for _, f := range faults {
+		if f.Kind != "" {
+			continue // it has no records
+		}
 		switch f.Part {
 		case tfrecord.PartLength, tfrecord.PartLengthCRC, tfrecord.PartData, tfrecord.PartDataCRC, tfrecord.PartCompression:
 			return "tfrec repair PATH OUT saves the intact records"
