@@ -73,7 +73,7 @@ func (o *CSVOptions) columnRows() []option.Option {
 			Help: "type of a column: int64, float or bytes (repeatable)", Set: o.addType, Recorded: true, As: func() any { return typeTexts(o.Types) },
 		},
 		{
-			Flag: "drop", To: &o.Drop, Many: option.Joined, Recorded: len(o.Drop) > 0,
+			Flag: "drop", Common: true, To: &o.Drop, Many: option.Joined, Recorded: len(o.Drop) > 0,
 			Help: "leave out the columns `NAME,...`, whatever they hold, such as maps and lists of lists; a/b is the member b of a",
 		},
 		{
