@@ -91,7 +91,7 @@ func (l *Listing) take(ctx context.Context, o *options.ImageOptions, found *walk
 			return err
 		}
 		l.table, l.Causes, l.Labels, l.Features = t, t.Causes, t.Names, t.Features
-		used, err := l.takeSplitColumns(o, &t.Splits, t.File)
+		used, err := l.splitting(o).takeSplitColumns(&t.Splits, t.File)
 		if err != nil {
 			return err
 		}
@@ -124,7 +124,7 @@ func (l *Listing) joinFiles(ctx context.Context, o *options.ImageOptions, src or
 			return err
 		}
 	}
-	if err := l.stateSplits(ctx, o); err != nil {
+	if err := l.splitting(o).stateSplits(ctx); err != nil {
 		return err
 	}
 	read := l.filesRead()

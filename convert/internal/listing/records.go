@@ -30,11 +30,11 @@ func (l *Listing) listRecords(ctx context.Context, o *options.ImageOptions, src 
 	}
 	fileOf := func(p *origin.Image) int { return int(found.Records.Records[p.Item].File) }
 	if slices.Contains(splits, "") {
-		if err := l.splitsFromFiles(o, paths, fileOf); err != nil {
+		if err := l.splitting(o).splitsFromFiles(paths, fileOf); err != nil {
 			return err
 		}
 	} else {
-		l.keepSplits(o, splits, fileOf)
+		l.splitting(o).keepSplits(splits, fileOf)
 	}
 	if l.Carried.Labels {
 		l.Labels, l.Carried.Counted, l.LabelMap = found.Labels.Name(l.Images)

@@ -36,7 +36,7 @@ func (l *Listing) listRows(ctx context.Context, o *options.ImageOptions, src ori
 	if len(found.Unused) > 0 {
 		o.Notef("columns that are not stored: %s (%s stores some)", plural.Quoted(found.Unused, 5), optname.ImageOptionsFeatures)
 	}
-	if err := l.splitsFromRows(o, found); err != nil {
+	if err := l.splitting(o).splitsFromRows(found); err != nil {
 		return err
 	}
 	l.Features, l.Labels = found.Features, found.Labels
@@ -49,8 +49,8 @@ func (l *Listing) listRows(ctx context.Context, o *options.ImageOptions, src ori
 
 // splitsFromRows keeps the splits that rows state in a column, or else those that the names of files
 // state.
-func (l *Listing) splitsFromRows(o *options.ImageOptions, found *walk.FoundRows) error {
-	used, err := l.takeSplitColumns(o, &found.Splits, found.Rows.Src.Path())
+func (l splitting) splitsFromRows(found *walk.FoundRows) error {
+	used, err := l.takeSplitColumns(&found.Splits, found.Rows.Src.Path())
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (l *Listing) splitsFromRows(o *options.ImageOptions, found *walk.FoundRows)
 		return file
 	}
 	if !used {
-		return l.splitsFromFiles(o, paths, fileOf)
+		return l.splitsFromFiles(paths, fileOf)
 	}
 	byFile, _ := stated.SplitsOfFiles(paths)
 	for i := range l.Images {

@@ -23,10 +23,18 @@ import (
 	"github.com/tfrec/tfrec/internal/plural"
 )
 
+// splitting finds the splits of the images of a listing.
+type splitting struct {
+	*Listing
+	o *options.ImageOptions
+}
+
+func (l *Listing) splitting(o *options.ImageOptions) splitting { return splitting{l, o} }
+
 // splitsFromFiles keeps the splits that the names of all files of a source state, unless options give
 // others.
-func (l *Listing) splitsFromFiles(o *options.ImageOptions, paths []string, fileOf func(p *origin.Image) int) error {
-	if len(o.Splits) > 0 {
+func (l splitting) splitsFromFiles(paths []string, fileOf func(p *origin.Image) int) error {
+	if len(l.o.Splits) > 0 {
 		return nil
 	}
 	splits, err := stated.SplitsOfFiles(paths)
@@ -34,15 +42,15 @@ func (l *Listing) splitsFromFiles(o *options.ImageOptions, paths []string, fileO
 		return err
 	}
 	if splits == nil {
-		stated.NoteExported(o, paths)
+		stated.NoteExported(l.o, paths)
 	}
-	l.keepSplits(o, splits, fileOf)
+	l.keepSplits(splits, fileOf)
 	return nil
 }
 
 // keepSplits keeps the splits of a source whose files all have one, unless options give others.
-func (l *Listing) keepSplits(o *options.ImageOptions, splits []string, fileOf func(p *origin.Image) int) {
-	if len(o.Splits) > 0 || len(splits) == 0 || slices.Contains(splits, "") {
+func (l splitting) keepSplits(splits []string, fileOf func(p *origin.Image) int) {
+	if len(l.o.Splits) > 0 || len(splits) == 0 || slices.Contains(splits, "") {
 		return
 	}
 	l.Splits = slices.Compact(slices.Sorted(slices.Values(splits)))
@@ -57,8 +65,8 @@ func (l *Listing) keepSplits(o *options.ImageOptions, splits []string, fileOf fu
 }
 
 // takeSplitColumns takes over the splits of columns of a table, and reports whether it did.
-func (l *Listing) takeSplitColumns(o *options.ImageOptions, c *stated.SplitColumns, table string) (used bool, err error) {
-	names, err := c.Splits(o, table)
+func (l splitting) takeSplitColumns(c *stated.SplitColumns, table string) (used bool, err error) {
+	names, err := c.Splits(l.o, table)
 	if err != nil {
 		return false, err
 	}
@@ -75,26 +83,26 @@ func (l *Listing) takeSplitColumns(o *options.ImageOptions, c *stated.SplitColum
 // stateSplits takes over the splits that a directory or archive states: by directories, by lists, by
 // files of annotations, and by names of archives. Options.Splits replaces them; directories of splits
 // are not labels even then.
-func (l *Listing) stateSplits(ctx context.Context, o *options.ImageOptions) error {
-	dirs, err := stated.FindSplitDirectories(o, l.Images)
+func (l splitting) stateSplits(ctx context.Context) error {
+	dirs, err := stated.FindSplitDirectories(l.o, l.Images)
 	if err != nil {
 		return err
 	}
-	if len(o.Splits) > 0 {
+	if len(l.o.Splits) > 0 {
 		if l.above = dirs.Above; dirs.Above > 0 {
-			o.Notef("%s are not taken as splits: %s is given", strings.Join(dirs.Names(), ", "), optname.OptionsSplits)
+			l.o.Notef("%s are not taken as splits: %s is given", strings.Join(dirs.Names(), ", "), optname.OptionsSplits)
 		}
-		l.accountForLists(o, new(stated.SplitLists), true)
+		l.accountForLists(new(stated.SplitLists), true)
 		return nil
 	}
-	lists, err := stated.FindSplitLists(ctx, o, stated.ListSource{Place: l.Origin.Place(), Files: l.Files, Stating: l.stating(), Holds: l.holds}, l.Images)
+	lists, err := stated.FindSplitLists(ctx, l.o, stated.ListSource{Place: l.Origin.Place(), Files: l.Files, Stating: l.stating(), Holds: l.holds}, l.Images)
 	if err != nil {
 		return err
 	}
 	if tree, ok := l.Origin.(*origin.Tree); ok {
 		tree.Lists = lists.Files()
 	}
-	if err := dirs.Settle(o, l.allStated(lists)); err != nil {
+	if err := dirs.Settle(l.o, l.allStated(lists)); err != nil {
 		return err
 	}
 	l.above = dirs.Above
@@ -103,15 +111,15 @@ func (l *Listing) stateSplits(ctx context.Context, o *options.ImageOptions) erro
 	if err != nil {
 		return err
 	}
-	l.accountForLists(o, lists, listed > 0 || known != nil)
+	l.accountForLists(lists, listed > 0 || known != nil)
 	if listed == 0 && known == nil {
 		for _, dir := range dirs.Untaken {
 			l.Account.Add(account.NoSplit, dir)
 		}
-		lists.Note(o)
-		noteNamedSource(o, l.Origin)
+		lists.Note(l.o)
+		noteNamedSource(l.o, l.Origin)
 		if archives, ok := l.Origin.(*origin.Archives); ok {
-			stated.NoteExported(o, pathsOf(archives))
+			stated.NoteExported(l.o, pathsOf(archives))
 		}
 		return nil
 	}
@@ -120,10 +128,10 @@ func (l *Listing) stateSplits(ctx context.Context, o *options.ImageOptions) erro
 	case known != nil:
 	case lists.Used():
 		l.SplitsBy = plan.SplitsByLists
-		l.dropUnlisted(o)
-		lists.Note(o)
+		l.dropUnlisted()
+		lists.Note(l.o)
 	default:
-		dirs.Note(o)
+		dirs.Note(l.o)
 	}
 	for i := range l.Images {
 		if p := &l.Images[i]; p.Split == nil { // a bad sample's path may state none
@@ -135,7 +143,7 @@ func (l *Listing) stateSplits(ctx context.Context, o *options.ImageOptions) erro
 
 // stating returns the files that may state the splits of the images: those in directories that have
 // all images, or next to such.
-func (l *Listing) stating() (files []string) {
+func (l splitting) stating() (files []string) {
 	within := strings.Join(stated.TopDirectories(l.Images), "/") + "/"
 	for _, f := range l.Stating {
 		if dir, among := splitlists.Root(f.Path, l.holds); among || dir == "" || strings.HasPrefix(within, dir+"/") {
@@ -146,13 +154,13 @@ func (l *Listing) stating() (files []string) {
 }
 
 // holds reports whether a directory of the source has images.
-func (l *Listing) holds(dir string) bool {
+func (l splitting) holds(dir string) bool {
 	i, _ := slices.BinarySearchFunc(l.Images, dir+"/", func(p origin.Image, prefix string) int { return strings.Compare(p.Path, prefix) })
 	return i < len(l.Images) && strings.HasPrefix(l.Images[i].Path, dir+"/")
 }
 
 // allStated reports whether lists or those before state the split of each image that can be used.
-func (l *Listing) allStated(lists *stated.SplitLists) bool {
+func (l splitting) allStated(lists *stated.SplitLists) bool {
 	for i := range l.Images {
 		if p := &l.Images[i]; p.Split == nil && p.Bad() == nil {
 			if split, _ := lists.Of(i); split == "" {
@@ -165,7 +173,7 @@ func (l *Listing) allStated(lists *stated.SplitLists) bool {
 
 // agreeOnSplits gives each image the split that directories, lists, the name of its archive and those
 // before state for it. It returns the splits, and how many images have one.
-func (l *Listing) agreeOnSplits(dirs *stated.SplitDirectories, lists *stated.SplitLists) (splits map[string]*string, listed int, err error) {
+func (l splitting) agreeOnSplits(dirs *stated.SplitDirectories, lists *stated.SplitLists) (splits map[string]*string, listed int, err error) {
 	splits = map[string]*string{}
 	for _, s := range l.Splits {
 		splits[s] = &s
@@ -197,7 +205,7 @@ func (l *Listing) agreeOnSplits(dirs *stated.SplitDirectories, lists *stated.Spl
 
 // splitsOfArchives returns the split that the name of the archive of an image states, "" for none. Bad
 // is an error if some names state splits and others do not.
-func (l *Listing) splitsOfArchives() (of func(p *origin.Image) string, bad error) {
+func (l splitting) splitsOfArchives() (of func(p *origin.Image) string, bad error) {
 	archives, ok := l.Origin.(*origin.Archives)
 	if !ok {
 		return func(*origin.Image) string { return "" }, nil
@@ -253,13 +261,13 @@ func agree(p *origin.Image, by string, others ...statement) (string, error) {
 
 // accountForLists adds the files that may state splits, but are not used for that or for another
 // purpose. Unless the splits of images are stated otherwise, the splits of unused lists are lost.
-func (l *Listing) accountForLists(o *options.ImageOptions, lists *stated.SplitLists, otherwise bool) {
+func (l splitting) accountForLists(lists *stated.SplitLists, otherwise bool) {
 	for _, f := range l.Stating {
 		switch {
 		case lists.IsUsed(f.Path):
 		case !otherwise && !(f.Read && strings.Contains(f.Path, "/")) && lists.IsUnused(f.Path):
 			l.Account.Add(account.NoSplit, f.Path)
-		case f.Read, o.Annotations.HasObjects() && annotation.IsClassFile(path.Base(f.Path)):
+		case f.Read, l.o.Annotations.HasObjects() && annotation.IsClassFile(path.Base(f.Path)):
 		default:
 			r := account.OfFile(f.Path)
 			if r == account.Splits && (lists.Used() || isYAML(f.Path)) { // others state them; it states none
@@ -277,7 +285,7 @@ func isYAML(name string) bool {
 }
 
 // dropUnlisted drops the images that no list has.
-func (l *Listing) dropUnlisted(o *options.ImageOptions) {
+func (l splitting) dropUnlisted() {
 	kept := l.Images[:0]
 	example := ""
 	for _, p := range l.Images {
@@ -290,7 +298,7 @@ func (l *Listing) dropUnlisted(o *options.ImageOptions) {
 	}
 	if n := len(l.Images) - len(kept); n > 0 {
 		l.Skipped += int64(n)
-		o.Notef("%s in none of the lists of splits skipped, such as %s (%s takes all)", plural.Of(n, "image"), jsontext.Readable(example), optname.OptionsSplits)
+		l.o.Notef("%s in none of the lists of splits skipped, such as %s (%s takes all)", plural.Of(n, "image"), jsontext.Readable(example), optname.OptionsSplits)
 	}
 	l.Images = kept
 }

@@ -49,7 +49,7 @@ func (t *Table) findColumns(certain bool, rows [][]string) error {
 	known := path >= 0 || label >= 0 || slices.ContainsFunc(t.header, t.isFeature)
 	switch {
 	case certain, path >= 0 && (label >= 0 || t.o.NoLabels):
-	case slices.ContainsFunc(t.header, t.isPath):
+	case slices.ContainsFunc(t.header, t.o.isPath):
 		return t.withoutHeader(rows)
 	case known:
 	case t.isHeader(rows):

@@ -160,7 +160,7 @@ func (t *Table) isComment(line []byte) bool {
 	} else if i := strings.LastIndexByte(text, ' '); i >= 0 {
 		path = text[:i]
 	}
-	return t.o.IsImage == nil || !t.o.IsImage(t.withSuffix(strings.TrimSpace(path)))
+	return t.o.IsImage == nil || !t.o.IsImage(t.o.withSuffix(strings.TrimSpace(path)))
 }
 
 // Comments returns the number of lines that begin with # and were skipped before the first row.
@@ -259,7 +259,7 @@ func (p *rowParser) row(tok *csvscan.Tokenizer) Row {
 		row.Err = fmt.Errorf("the row has %s, the header %d", plural.Of(n, "field"), t.fields)
 		return row
 	}
-	row.Path = t.withSuffix(field(t.path))
+	row.Path = t.o.withSuffix(field(t.path))
 	if t.label >= 0 {
 		cell := field(t.label)
 		if t.o.Separator == "" {

@@ -25,22 +25,22 @@ func (t *Table) Header() Header { return t.found }
 const fewRows = 200
 
 // isPath reports whether a cell is the path of an image: of one that is there, or by its name.
-func (t *Table) isPath(cell string) bool { return t.isImage(cell) || t.like(cell) }
+func (o *Options) isPath(cell string) bool { return o.isImage(cell) || o.like(cell) }
 
 // isImage reports whether there is an image at the path in a cell.
-func (t *Table) isImage(cell string) bool {
-	return t.o.IsImage != nil && cell != "" && t.o.IsImage(t.withSuffix(cell))
+func (o *Options) isImage(cell string) bool {
+	return o.IsImage != nil && cell != "" && o.IsImage(o.withSuffix(cell))
 }
 
 // like reports whether a cell is meant to be the path of an image.
-func (t *Table) like(cell string) bool {
-	return t.o.LikeImage != nil && cell != "" && t.o.LikeImage(cell)
+func (o *Options) like(cell string) bool {
+	return o.LikeImage != nil && cell != "" && o.LikeImage(cell)
 }
 
 // columnOf returns the column, other than taken, with the paths of images in most rows: of existing
 // images or, if there are none, of images by their names; -1 without such a column.
 func (t *Table) columnOf(rows [][]string, taken int) int {
-	for _, is := range []func(string) bool{t.isImage, t.like} {
+	for _, is := range []func(string) bool{t.o.isImage, t.o.like} {
 		best, most := -1, 0
 		for c := range t.fields {
 			n := 0

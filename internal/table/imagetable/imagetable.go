@@ -197,11 +197,12 @@ func (t *Table) Account() *account.Account { return &t.account }
 // Notes returns sentences on surprising interpretations of the table.
 func (t *Table) Notes() []string { return t.notes }
 
-func (t *Table) withSuffix(path string) string {
-	if t.o.Suffix == "" || path == "" || strings.HasSuffix(strings.ToLower(path), strings.ToLower(t.o.Suffix)) {
+// withSuffix returns the path of an image as the source has it.
+func (o *Options) withSuffix(path string) string {
+	if o.Suffix == "" || path == "" || strings.HasSuffix(strings.ToLower(path), strings.ToLower(o.Suffix)) {
 		return path
 	}
-	return path + t.o.Suffix
+	return path + o.Suffix
 }
 
 // splitLabels appends the labels in a cell. Spaces around them, and empty ones, do not

@@ -173,7 +173,7 @@ func (c *typedTable) fill(t *Table, row *Row, b *table.Batch, labels []string) [
 			row.Err = fmt.Errorf("column %q: a list of %d values: want one path", c.columns[c.path].Name, end-first)
 			return labels
 		}
-		row.Path = t.withSuffix(textOf(v, first))
+		row.Path = t.o.withSuffix(textOf(v, first))
 	}
 	for _, i := range c.splits {
 		split := ""
