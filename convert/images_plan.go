@@ -17,7 +17,6 @@ import (
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/memory"
 	"github.com/tfrec/tfrec/internal/optname"
-	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/internal/set/shares"
 	"github.com/tfrec/tfrec/shard"
@@ -128,18 +127,12 @@ func (s *imageSource) splits(l *listing.Listing) (names []string, of func(p int)
 // planSplit assigns the members of a split to its shards.
 func (s *imageSource) planSplit(split string, members []sample.Sample, existing int) {
 	o := s.Options
-	count := o.ShardsOf(split)
-	if count == 0 {
-		var bytes int64
+	count := o.CountShards(split, int64(len(members)), "sample", func() (bytes int64) {
 		for _, m := range members {
 			bytes += o.RecordSize(s.Images[m.Image].Size)
 		}
-		count = plan.AutoShards(int64(len(members)), bytes, existing)
-	}
-	if count > len(members) {
-		o.Notef("split %s has only %s, so as many shards, not %d", split, plural.Of(len(members), "sample"), count)
-		count = len(members)
-	}
+		return bytes
+	}, existing)
 	byKey := func(i, j int) int { return strings.Compare(s.Key(members[i]), s.Key(members[j])) }
 	hashes := func(p shares.Purpose, key func(sample.Sample) string) []uint64 {
 		h := shares.NewHasher(o.Seed, p)
@@ -149,19 +142,11 @@ func (s *imageSource) planSplit(split string, members []sample.Sample, existing 
 		}
 		return hashes
 	}
-	of := plan.Cut(hashes(shares.ForShard, s.shardKey), count, o.Even, byKey)
-	sizes := make([]int, count)
-	for _, shard := range of {
-		sizes[shard]++
-	}
-	shards := make([][]sample.Sample, count)
-	for i, size := range sizes {
-		shards[i] = make([]sample.Sample, 0, size)
-	}
-	for _, i := range plan.HashOrder(hashes(shares.ForOrder, s.Key), byKey) {
-		shards[of[i]] = append(shards[of[i]], members[i])
-	}
-	for i, samples := range shards {
+	for i, dealt := range plan.Deal(hashes(shares.ForShard, s.shardKey), hashes(shares.ForOrder, s.Key), count, o.Even, byKey) {
+		samples := make([]sample.Sample, len(dealt))
+		for n, at := range dealt {
+			samples[n] = members[at]
+		}
 		s.planned = append(s.planned, plan.Shard{
 			Name:    shard.Name{Dataset: o.Name, Split: split, Index: i, Count: count},
 			Samples: int64(len(samples)),

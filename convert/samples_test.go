@@ -266,7 +266,7 @@ func TestListingsOfPrograms(t *testing.T) {
 		"is not a key":                  func(r *rows, _ *SampleOptions) { r.samples[4].Key = "" },
 		"the size -1 is negative":       func(r *rows, _ *SampleOptions) { r.samples[4].Size = -1 },
 		"1 of 10 samples state a split": func(r *rows, _ *SampleOptions) { r.samples[4].Split = "val" },
-		"no TFRecord files":             func(r *rows, _ *SampleOptions) { r.samples = nil },
+		"the source lists none":         func(r *rows, _ *SampleOptions) { r.samples = nil },
 		"SampleOptions.Features":        func(_ *rows, o *SampleOptions) { o.Features = nil },
 		"its class is label, and its kind": func(_ *rows, o *SampleOptions) {
 			o.Features = []manifest.Feature{{Key: "x", Kind: "float", Class: manifest.ClassLabel}}

@@ -3,6 +3,7 @@ package own
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -73,7 +74,7 @@ func (in *input) Scan(ctx context.Context, out string) error {
 		return optionError("Splits", "the samples state their splits: leave it out")
 	}
 	if len(in.samples) == 0 {
-		return fmt.Errorf("list samples: %w: the source lists none", shard.ErrNoRecords)
+		return errors.New("list samples: the source lists none")
 	}
 	return nil
 }
@@ -117,15 +118,13 @@ func (in *input) Plan(_ context.Context, before *plan.Previous) (plan.Source, er
 
 // limited returns the samples that Options.Limit keeps, by key.
 func (in *input) limited() []Sample {
-	n := int(min(in.o.Limit, int64(len(in.samples))))
-	if n == 0 {
+	if in.o.Limit == 0 || in.o.Limit >= int64(len(in.samples)) {
 		return in.samples
 	}
-	kept := make([]Sample, n)
-	for i, at := range plan.HashOrder(hashes(in.samples, in.o.Seed, shares.ForLimit), byIndex)[:n] {
+	kept := make([]Sample, in.o.Limit)
+	for i, at := range plan.Smallest(hashes(in.samples, in.o.Seed, shares.ForLimit), len(kept)) {
 		kept[i] = in.samples[at]
 	}
-	slices.SortFunc(kept, func(a, b Sample) int { return strings.Compare(a.Key, b.Key) })
 	return kept
 }
 
@@ -139,8 +138,13 @@ func hashes(samples []Sample, seed uint64, p shares.Purpose) []uint64 {
 	return list
 }
 
-// byIndex orders samples that are sorted by key.
-func byIndex(i, j int) int { return i - j }
+// sizeOf returns the sum of the sizes of samples.
+func sizeOf(samples []Sample) (bytes int64) {
+	for i := range samples {
+		bytes += samples[i].Size
+	}
+	return bytes
+}
 
 // source is a planned conversion.
 type source struct {
@@ -168,34 +172,20 @@ func (s *source) divide(samples []Sample) map[string][]Sample {
 
 // planSplit assigns the samples of a split to shards.
 func (s *source) planSplit(split string, members []Sample, existing int) {
-	var bytes int64
-	for _, one := range members {
-		bytes += one.Size
-	}
-	count := s.o.ShardsOf(split)
-	if count == 0 {
-		count = plan.AutoShards(int64(len(members)), bytes, existing)
-	}
-	if count > len(members) {
-		s.o.Notef("split %s has only %s, so as many shards, not %d", split, plural.Of(int64(len(members)), "sample"), count)
-		count = len(members)
-	}
-	of := plan.Cut(hashes(members, s.o.Seed, shares.ForShard), count, s.o.Even, byIndex)
-	samples := make([][]Sample, count)
-	for _, i := range plan.HashOrder(hashes(members, s.o.Seed, shares.ForOrder), byIndex) {
-		samples[of[i]] = append(samples[of[i]], members[i])
-	}
-	for i, list := range samples {
-		var bytes int64
-		for _, one := range list {
-			bytes += one.Size
+	count := s.o.CountShards(split, int64(len(members)), "sample", func() int64 { return sizeOf(members) }, existing)
+	byKey := func(i, j int) int { return i - j } // as they are sorted
+	dealt := plan.Deal(hashes(members, s.o.Seed, shares.ForShard), hashes(members, s.o.Seed, shares.ForOrder), count, s.o.Even, byKey)
+	for i, indexes := range dealt {
+		samples := make([]Sample, len(indexes))
+		for n, at := range indexes {
+			samples[n] = members[at]
 		}
 		s.planned = append(s.planned, plan.Shard{
 			Name:    shard.Name{Dataset: s.o.Name, Split: split, Index: i, Count: count},
-			Samples: int64(len(list)), Bytes: bytes,
+			Samples: int64(len(samples)), Bytes: sizeOf(samples),
 		})
+		s.samples = append(s.samples, samples)
 	}
-	s.samples = append(s.samples, samples...)
 }
 
 // Layout implements plan.Source.

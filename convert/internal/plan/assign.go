@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/set/shares"
 )
 
@@ -51,6 +52,47 @@ func HashOrder(hashes []uint64, tie func(i, j int) int) []int32 {
 		return tie(int(i), int(j))
 	})
 	return order
+}
+
+// Deal deals samples to n shards: it returns the indexes of the samples of each, in their order there.
+// A sample goes to the shard that [Cut] assigns by its hash in byShard; its place follows from its hash
+// in byOrder. tie compares two samples with equal hashes.
+func Deal(byShard, byOrder []uint64, n int, even bool, tie func(i, j int) int) [][]int32 {
+	of := Cut(byShard, n, even, tie)
+	sizes := make([]int, n)
+	for _, shard := range of {
+		sizes[shard]++
+	}
+	shards := make([][]int32, n)
+	for i, size := range sizes {
+		shards[i] = make([]int32, 0, size)
+	}
+	for _, i := range HashOrder(byOrder, tie) {
+		shards[of[i]] = append(shards[of[i]], i)
+	}
+	return shards
+}
+
+// Smallest returns the indexes of the n samples with the smallest hashes, in the order of the samples.
+// Of equal hashes the first come first.
+func Smallest(hashes []uint64, n int) []int32 {
+	kept := HashOrder(hashes, func(i, j int) int { return i - j })[:n]
+	slices.Sort(kept)
+	return kept
+}
+
+// CountShards returns the number of shards of a split: as many as the options say, or by size, but at
+// most one for each of its samples, which are called noun. Bytes estimates the size of their records.
+func (o *Options) CountShards(split string, samples int64, noun string, bytes func() int64, existing int) int {
+	count := o.ShardsOf(split)
+	if count == 0 {
+		count = AutoShards(samples, bytes(), existing)
+	}
+	if int64(count) > samples {
+		o.Notef("split %s has only %s, so as many shards, not %d", split, plural.Of(samples, noun), count)
+		count = int(samples)
+	}
+	return count
 }
 
 // AutoShards chooses the number of shards of a split, as shares.AutoShards does. The count of an

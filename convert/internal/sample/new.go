@@ -1,8 +1,6 @@
 package sample
 
 import (
-	"slices"
-
 	"github.com/tfrec/tfrec/convert/internal/listing"
 	"github.com/tfrec/tfrec/convert/internal/options"
 	"github.com/tfrec/tfrec/convert/internal/origin"
@@ -41,10 +39,8 @@ func limit(images []origin.Image, n int64, h shares.Hasher) []origin.Image {
 	for i := range images {
 		hashes[i] = h.Key(images[i].Path)
 	}
-	order := plan.HashOrder(hashes, func(i, j int) int { return i - j })[:n]
-	slices.Sort(order)
 	kept := make([]origin.Image, n)
-	for i, p := range order {
+	for i, p := range plan.Smallest(hashes, int(n)) {
 		kept[i] = images[p]
 	}
 	return kept

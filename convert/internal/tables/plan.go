@@ -12,7 +12,6 @@ import (
 
 	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/convert/internal/tablefile"
-	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/internal/set/shares"
 	"github.com/tfrec/tfrec/internal/table"
@@ -103,14 +102,7 @@ func planTable(ctx context.Context, o *TableOptions, t *tablefile.Tables, column
 
 // planSplit cuts the rows of a split into shards of equal length.
 func (s *tableSource) planSplit(split int, name string, rows int64, existing int) {
-	count := int64(s.o.ShardsOf(name))
-	if count == 0 {
-		count = int64(plan.AutoShards(rows, rows*s.estimate(), existing))
-	}
-	if count > rows {
-		s.o.Notef("split %s has only %s, so as many shards, not %d", name, plural.Of(rows, "row"), count)
-		count = rows
-	}
+	count := int64(s.o.CountShards(name, rows, "row", func() int64 { return rows * s.estimate() }, existing))
 	for i := range count {
 		r := rowRange{split, rowCut(i, count, rows), rowCut(i+1, count, rows)}
 		s.ranges = append(s.ranges, r)
