@@ -92,11 +92,10 @@ type split struct {
 	labels  []labels.Counter // by shard
 }
 
-// first returns the number of the first record of a shard.
-func (s *split) first(shard int) int64 {
-	n := int64(len(s.shards))
-	q, r := s.records/n, s.records%n
-	return int64(shard)*q + int64(shard)*r/n
+// length returns the number of records of a shard.
+func (s *split) length(shard int) int64 {
+	n, at := int64(len(s.shards)), int64(shard)
+	return shares.First(at+1, n, s.records) - shares.First(at, n, s.records)
 }
 
 // newFinishing sorts the records, describes the set and names its files.
@@ -338,7 +337,7 @@ func (f *finishing) writeShard(in *sorted, id int, split *split, shard int) (*se
 		batch, sizes = batch[:0], sizes[:0]
 		return err
 	}
-	for range split.first(shard+1) - split.first(shard) {
+	for range split.length(shard) {
 		r, err := in.next()
 		if err == nil && int(r.split) != id {
 			err = fmt.Errorf("%s: sorting lost records of split %s", f.dir.Path(), split.name)

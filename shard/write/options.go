@@ -2,12 +2,10 @@ package write
 
 import (
 	"fmt"
-	"path/filepath"
 
-	"github.com/tfrec/tfrec/internal/naming"
 	"github.com/tfrec/tfrec/internal/optname"
+	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/internal/set/shares"
-	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -66,7 +64,6 @@ type Options struct {
 const (
 	defaultMemory   = 256 << 20
 	defaultLabelKey = "label"
-	defaultSplit    = "train"
 	// maxSplits is the number of splits that the first byte of a row can number.
 	maxSplits = 256
 )
@@ -79,15 +76,11 @@ func optionError(field, format string, args ...any) error {
 // check validates the options and fills in defaults. Dir is the path of the set.
 func (o *Options) check(dir string) error {
 	if o.Name == "" {
-		base := storage.Base(dir)
-		if !storage.Remote(dir) {
-			abs, err := filepath.Abs(dir)
-			if err != nil {
-				return err
-			}
-			base = filepath.Base(abs)
+		name, err := setdir.DatasetName(dir)
+		if err != nil {
+			return err
 		}
-		o.Name = naming.SnakeCase(base)
+		o.Name = name
 	}
 	if err := shard.CheckDataset(o.Name); err != nil {
 		return optionError("Name", "%w", err)

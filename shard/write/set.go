@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/tfrec/tfrec/internal/optname"
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/set/features"
 	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/internal/set/shares"
@@ -16,7 +18,6 @@ import (
 	"github.com/tfrec/tfrec/internal/store/osfile"
 	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/manifest"
-	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -166,10 +167,8 @@ type BadSample struct {
 // Bad lists a sample in the ledger, errors.jsonl, in place of a record. It returns an error if there
 // are more than Options.MaxErrors by now; Finish does, too.
 func (s *Set) Bad(b BadSample) error {
-	switch b.Stage {
-	case "read", "decode", "transform", "encode", "parse", "annotation":
-	default:
-		return fmt.Errorf("sample %q: unknown stage %q: want read, decode, transform, encode, parse or annotation", b.Key, b.Stage)
+	if !slices.Contains(setdir.Stages, b.Stage) {
+		return fmt.Errorf("sample %q: unknown stage %q: want %s", b.Key, b.Stage, plural.OneOf(setdir.Stages))
 	}
 	s.open.RLock()
 	defer s.open.RUnlock()
@@ -286,14 +285,6 @@ func (s *Set) note(r *Report, format string, args ...any) {
 	if s.o.Note != nil {
 		s.o.Note(sentence)
 	}
-}
-
-// splitShares returns the shares of splits, by default all records in one.
-func (o *Options) splitShares() []shard.SplitShare {
-	if len(o.Splits) == 0 {
-		return []shard.SplitShare{{Name: defaultSplit, Share: 1}}
-	}
-	return o.Splits
 }
 
 // Report describes a finished set.

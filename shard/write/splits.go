@@ -15,14 +15,13 @@ import (
 type splitChoice struct {
 	shares []shard.SplitShare
 	hash   shares.Hasher
-	bySize map[string]int // Options.SplitShards
 
 	mu    *sync.RWMutex
 	names []string
 }
 
 func newSplitChoice(o *Options) splitChoice {
-	c := splitChoice{shares: o.splitShares(), hash: shares.NewHasher(o.Seed, shares.ForSplit), bySize: o.SplitShards, mu: new(sync.RWMutex)}
+	c := splitChoice{shares: shares.OrTrain(o.Splits), hash: shares.NewHasher(o.Seed, shares.ForSplit), mu: new(sync.RWMutex)}
 	for _, s := range c.shares {
 		c.names = append(c.names, s.Name)
 	}

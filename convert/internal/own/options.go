@@ -5,13 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"path/filepath"
+	"slices"
 
 	"github.com/tfrec/tfrec/convert/internal/plan"
-	"github.com/tfrec/tfrec/internal/naming"
 	"github.com/tfrec/tfrec/internal/option"
+	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/internal/set/shares"
-	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -60,8 +59,7 @@ func (e *SampleError) Error() string { return e.stage() + ": " + e.Err.Error() }
 func (e *SampleError) Unwrap() error { return e.Err }
 
 func (e *SampleError) stage() string {
-	switch e.Stage {
-	case "decode", "transform", "encode", "parse", "annotation":
+	if slices.Contains(setdir.Stages, e.Stage) {
 		return e.Stage
 	}
 	return "read"
@@ -92,15 +90,11 @@ func optionError(field, format string, args ...any) error {
 // complete validates the options and fills in defaults. Out is the directory of the set.
 func (o *Options) complete(out string) error {
 	if o.Name == "" {
-		base := storage.Base(out)
-		if !storage.Remote(out) {
-			abs, err := filepath.Abs(out)
-			if err != nil {
-				return err
-			}
-			base = filepath.Base(abs)
+		name, err := setdir.DatasetName(out)
+		if err != nil {
+			return err
 		}
-		o.Name = naming.SnakeCase(base)
+		o.Name = name
 	}
 	if err := o.Options.Check(); err != nil {
 		return err

@@ -193,12 +193,7 @@ func (t Tolerance) allows(bad, planned int64) bool {
 }
 
 // SplitShares returns the splits with their shares from the options.
-func (o *Options) SplitShares() []SplitShare {
-	if len(o.Splits) == 0 {
-		return []SplitShare{{Name: "train", Share: 1}}
-	}
-	return o.Splits
-}
+func (o *Options) SplitShares() []SplitShare { return shares.OrTrain(o.Splits) }
 
 // Given returns a list that an option gives; nil if it is empty, as if it was not given.
 func Given[T any](list []T) []T {

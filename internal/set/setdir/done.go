@@ -48,13 +48,16 @@ type BadSample struct {
 	Source string `json:"source"`
 	// Line in a text file, from 1; 0 for other files.
 	Line int64 `json:"line,omitempty"`
-	// Stage is "read", "decode", "transform", "encode", "parse" or "annotation".
+	// Stage is one of Stages.
 	Stage  string `json:"stage"`
 	Reason string `json:"reason"`
 	// Listed means that listing or reading the input shows the fault, before a record is made. Each
 	// run finds such faults again, so fingerprints do not depend on them. They are in no ledger.
 	Listed bool `json:"listed,omitempty"`
 }
+
+// Stages are the steps at which samples turn out to be unusable.
+var Stages = []string{"read", "decode", "transform", "encode", "parse", "annotation"}
 
 // EncodeLedger returns the bytes of errors.jsonl; nil if it would be empty.
 func EncodeLedger(bad []BadSample) ([]byte, error) {

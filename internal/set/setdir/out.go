@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/naming"
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/set/setdir/place"
 	"github.com/tfrec/tfrec/internal/store/storage"
@@ -23,6 +24,20 @@ const OptionVerb = "verb"
 
 // RepairVerb is the OptionVerb of a repair.
 const RepairVerb = "repair"
+
+// DatasetName returns the name of a dataset in the directory at a path or URL that gives none: the base
+// name of the directory in snake case.
+func DatasetName(dir string) (string, error) {
+	at := storage.Parse(dir)
+	if at.Remote() {
+		return naming.SnakeCase(at.Base()), nil
+	}
+	abs, err := filepath.Abs(at.String())
+	if err != nil {
+		return "", err
+	}
+	return naming.SnakeCase(filepath.Base(abs)), nil
+}
 
 // Resolve returns the absolute path, without symbolic links, of something that need not exist.
 func Resolve(path string) (storage.Location, error) {

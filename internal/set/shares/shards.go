@@ -90,6 +90,13 @@ func FormatShards(bySplit map[string]int) string {
 // MaxShards is the most shards that the five digits of a shard's name can number.
 const MaxShards = 99999
 
+// First returns the number of the first record of a shard, from 0, when records are divided evenly
+// among shards; First(shards, shards, records) is records.
+func First(shard, shards, records int64) int64 {
+	q, r := records/shards, records%shards
+	return shard*q + shard*r/shards
+}
+
 // Target sizes of shards whose number is chosen.
 const (
 	autoShardBytes   = 128 << 20

@@ -27,6 +27,14 @@ func ParseSplits(s string) ([]shard.SplitShare, error) {
 	return splits, CheckSplits(splits)
 }
 
+// OrTrain returns the splits, or one named train of everything if there are none.
+func OrTrain(splits []shard.SplitShare) []shard.SplitShare {
+	if len(splits) == 0 {
+		return []shard.SplitShare{{Name: "train", Share: 1}}
+	}
+	return splits
+}
+
 // CheckSplits checks the names of splits and that their shares add up to 1.
 func CheckSplits(splits []shard.SplitShare) error {
 	var sum float64

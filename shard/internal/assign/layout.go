@@ -1,6 +1,10 @@
 package assign
 
-import "sort"
+import (
+	"sort"
+
+	"github.com/tfrec/tfrec/internal/set/shares"
+)
 
 // Layout is the distribution of a split's records over its shards.
 type Layout struct {
@@ -16,8 +20,7 @@ func (l Layout) Start(shard int64) int64 {
 	if l.Each > 0 {
 		return min(shard*l.Each, l.Records)
 	}
-	q, r := l.Records/l.Shards, l.Records%l.Shards
-	return shard*q + shard*r/l.Shards
+	return shares.First(shard, l.Shards, l.Records)
 }
 
 // After returns the first shard that begins after a record.

@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/tfrec/tfrec/internal/naming"
 	"github.com/tfrec/tfrec/internal/optname"
+	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/internal/set/shares"
-	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/internal/assign"
 	"github.com/tfrec/tfrec/shard/internal/source"
@@ -174,14 +173,7 @@ func (o *Options) datasetName(in *source.Inputs, out string) (string, error) {
 	if shared != "" {
 		return shared, nil
 	}
-	if storage.Remote(out) {
-		return naming.SnakeCase(storage.Base(out)), nil
-	}
-	abs, err := filepath.Abs(out)
-	if err != nil {
-		return "", err
-	}
-	return naming.SnakeCase(filepath.Base(abs)), nil
+	return setdir.DatasetName(out)
 }
 
 // cut returns the layout of a split with the given number of records and approximate size in bytes.
