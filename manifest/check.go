@@ -14,73 +14,87 @@ import (
 // Check returns the contradictions in a manifest, joined; nil if there are none. It reads no files:
 // whether the directory has what the manifest lists is for package shard to check.
 func (m *Manifest) Check() error {
-	var errs []error
-	fault := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	var found faults
 	if m.Format != Format || m.Version != Version {
-		fault("its format is %q, version %d; want %q, version %d", m.Format, m.Version, Format, Version)
+		found.add("its format is %q, version %d; want %q, version %d", m.Format, m.Version, Format, Version)
 	}
 	if m.Name == "" {
-		fault("the dataset has no name")
+		found.add("the dataset has no name")
 	}
 	if !slices.Contains([]string{"none", "gzip", "zlib", "zstd"}, m.Compression) {
-		fault("unknown compression %q: want none, gzip, zlib or zstd", m.Compression)
+		found.add("unknown compression %q: want none, gzip, zlib or zstd", m.Compression)
 	}
-	m.checkFeatures(fault)
-	m.checkSplits(fault)
-	return errors.Join(errs...)
+	found.checkFeatures(m.Features, m.Labels, m.Supervised)
+	found.checkSplits(m.Splits)
+	return errors.Join(found...)
 }
 
-// checkFeatures reports contradictions in the features, and of the features with what names them.
-func (m *Manifest) checkFeatures(fault func(format string, args ...any)) {
+// CheckFeatures returns the contradictions in a description of records, joined; nil if there are none:
+// in the features, between them and the names of the labels, and between them and what is supervised,
+// which may be nil.
+func CheckFeatures(features []Feature, labels []string, supervised *Supervised) error {
+	var found faults
+	found.checkFeatures(features, labels, supervised)
+	return errors.Join(found...)
+}
+
+// faults are the contradictions found so far.
+type faults []error
+
+func (found *faults) add(format string, args ...any) {
+	*found = append(*found, fmt.Errorf(format, args...))
+}
+
+func (found *faults) checkFeatures(features []Feature, labels []string, supervised *Supervised) {
 	known := map[string]bool{}
-	for _, f := range m.Features {
+	for _, f := range features {
 		if err := f.Check(); err != nil {
-			fault("feature %q: %w", f.Key, err)
+			found.add("feature %q: %w", f.Key, err)
 		}
 		if known[f.Key] {
-			fault("feature %q is described twice", f.Key)
+			found.add("feature %q is described twice", f.Key)
 		}
 		known[f.Key] = true
-		if f.Class == ClassLabel && len(f.Shape) == 0 && len(m.Labels) == 0 { // lists may all be empty
-			fault("feature %q is a label, and there are no label names", f.Key)
+		if f.Class == ClassLabel && len(f.Shape) == 0 && len(labels) == 0 { // lists may all be empty
+			found.add("feature %q is a label, and there are no label names", f.Key)
 		}
 	}
-	if s := m.Supervised; s != nil {
-		for _, key := range []string{s.Input, s.Target} {
+	if supervised != nil {
+		for _, key := range []string{supervised.Input, supervised.Target} {
 			if !known[key] {
-				fault("supervised names a feature %q that is not described", key)
+				found.add("supervised names a feature %q that is not described", key)
 			}
 		}
 	}
 }
 
-// checkSplits reports contradictions in the splits and their shards.
-func (m *Manifest) checkSplits(fault func(format string, args ...any)) {
+// checkSplits adds the contradictions in splits and their shards.
+func (found *faults) checkSplits(all []Split) {
 	splits, files := map[string]bool{}, map[string]bool{}
-	for _, split := range m.Splits {
+	for _, split := range all {
 		if !naming.IsSplit(split.Name) {
-			fault("%q is not the name of a split: want letters, digits and _", split.Name)
+			found.add("%q is not the name of a split: want letters, digits and _", split.Name)
 		}
 		if splits[split.Name] {
-			fault("split %s occurs twice", split.Name)
+			found.add("split %s occurs twice", split.Name)
 		}
 		splits[split.Name] = true
 		var records int64
 		for _, info := range split.Shards {
 			if info.File == "" || strings.ContainsAny(info.File, `/\`) || !filepath.IsLocal(info.File) {
-				fault("%q is not the name of a shard: want a plain file name", info.File)
+				found.add("%q is not the name of a shard: want a plain file name", info.File)
 			}
 			if files[info.File] {
-				fault("the manifest names %s twice", info.File)
+				found.add("the manifest names %s twice", info.File)
 			}
 			files[info.File] = true
 			if info.Records < 0 || info.Bytes < 0 {
-				fault("%s has %d records in %d bytes", info.File, info.Records, info.Bytes)
+				found.add("%s has %d records in %d bytes", info.File, info.Records, info.Bytes)
 			}
 			records += info.Records
 		}
 		if records != split.Records {
-			fault("split %s: the manifest says %s, its shards have %d", split.Name, plural.Of(split.Records, "record"), records)
+			found.add("split %s: the manifest says %s, its shards have %d", split.Name, plural.Of(split.Records, "record"), records)
 		}
 	}
 }

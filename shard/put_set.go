@@ -3,7 +3,6 @@ package shard
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/tfrec/tfrec/internal/build"
@@ -36,8 +35,9 @@ func (d *Dir) PutSet(m *manifest.Manifest) error {
 	if err != nil {
 		return fmt.Errorf("describe the set in %s: %w", d.Path(), err)
 	}
-	d.fillIn(m)
-	if err := errors.Join(m.Check(), d.checkFeatures(m)); err != nil {
+	seen := d.seen()
+	d.fillIn(m, seen)
+	if err := errors.Join(m.Check(), d.checkFeatures(m, seen)); err != nil {
 		return fmt.Errorf("describe the set in %s: %w", d.Path(), err)
 	}
 	return d.put(m, kept)
@@ -100,8 +100,8 @@ func (d *Dir) checkOthers(listed map[string]bool) error {
 	return nil
 }
 
-// fillIn fills in what a manifest leaves open.
-func (d *Dir) fillIn(m *manifest.Manifest) {
+// fillIn fills in what a manifest leaves open; seen is what is known of the records.
+func (d *Dir) fillIn(m *manifest.Manifest, seen *features.Scan) {
 	if m.Format == "" && m.Version == 0 {
 		m.Format, m.Version = manifest.Format, manifest.Version
 	}
@@ -114,7 +114,7 @@ func (d *Dir) fillIn(m *manifest.Manifest) {
 	if m.Labels == nil {
 		m.Labels = []string{}
 	}
-	if seen := d.seen(); m.Records == "" && m.Features == nil && seen != nil {
+	if m.Records == "" && m.Features == nil && seen != nil {
 		m.Records, m.Features, _ = seen.Describe()
 	}
 	if m.Features == nil {
@@ -162,13 +162,12 @@ func (d *Dir) seen() *features.Scan {
 
 // checkFeatures compares the manifest with the records that were written. Of shards that were kept, the
 // records are not known.
-func (d *Dir) checkFeatures(m *manifest.Manifest) error {
+func (d *Dir) checkFeatures(m *manifest.Manifest, seen *features.Scan) error {
 	for file, w := range d.committed {
 		if c := max(w.o.Compression, tfrecord.CompressionNone).String(); c != m.Compression {
 			return fmt.Errorf("the shard %s has the compression %s, and the manifest says %s", file, c, m.Compression)
 		}
 	}
-	seen := d.seen()
 	if seen == nil || m.Records != manifest.RecordExample {
 		return nil
 	}
@@ -176,51 +175,26 @@ func (d *Dir) checkFeatures(m *manifest.Manifest) error {
 	if records != manifest.RecordExample {
 		return errors.New("not all records are tf.train.Examples, and the manifest says that they are")
 	}
-	for _, said := range m.Features {
-		i := slices.IndexFunc(have, func(f manifest.Feature) bool { return f.Key == said.Key })
-		switch {
-		case i >= 0:
-			if err := unlikeFeature(said, have[i]); err != nil {
-				return fmt.Errorf("feature %q: %w", said.Key, err)
-			}
-		case slices.Contains(odd, said.Key):
-			return fmt.Errorf("feature %q has values of several kinds, or none", said.Key)
-		case !said.Optional:
-			return fmt.Errorf("no record has the feature %q; there are %s", said.Key, keysOf(have))
-		}
-	}
-	return nil
-}
-
-// unlikeFeature returns an error if records do not have a feature as a manifest describes it.
-func unlikeFeature(said, have manifest.Feature) error {
-	switch want, is := said.Values(), have.Values(); {
-	case said.Kind != have.Kind:
-		return fmt.Errorf("the manifest says %s, and the records have %s", said.Kind, have.Kind)
-	case have.Optional && !said.Optional:
-		return errors.New("some records do not have it, and the manifest does not say that it is optional")
-	case want >= 0 && want != is && !(said.Optional && is < 0):
-		if is < 0 {
-			return fmt.Errorf("the manifest says %d values in each record, and the number varies", want)
-		}
-		return fmt.Errorf("the manifest says %d values in each record, and there are %d", want, is)
-	}
-	return nil
-}
-
-func keysOf(fs []manifest.Feature) string {
-	keys := make([]string, len(fs))
-	for i, f := range fs {
-		keys[i] = f.Key
-	}
-	return strings.Join(keys, ", ")
+	return features.CheckStated(m.Features, have, odd)
 }
 
 // put writes what describes the set.
-func (d *Dir) put(m *manifest.Manifest, kept map[string]bool) error {
-	if !d.staging && (d.old == nil || d.at.Remote()) {
-		return d.at.PutSet(m)
+func (d *Dir) put(m *manifest.Manifest, kept map[string]bool) (err error) {
+	if d.staging || d.old != nil && !d.at.Remote() {
+		err = d.replace(m, kept)
+	} else {
+		err = d.at.PutSet(m)
 	}
+	if err != nil {
+		return err
+	}
+	clear(d.committed)
+	d.old, err = d.at.Manifest() // the caller may change m
+	return err
+}
+
+// replace replaces the set of a local directory in one step.
+func (d *Dir) replace(m *manifest.Manifest, kept map[string]bool) error {
 	if !d.staging {
 		if err := d.at.Staged().Discard(); err != nil {
 			return err
@@ -236,12 +210,8 @@ func (d *Dir) put(m *manifest.Manifest, kept map[string]bool) error {
 			old = append(old, file)
 		}
 	}
-	if err := d.at.Staged().Replace(old); err != nil {
-		return err
-	}
-	d.staging, d.old = false, m
-	clear(d.committed)
-	return nil
+	d.staging = false // Replace leaves nothing staged
+	return d.at.Staged().Replace(old)
 }
 
 // shardOfIndex returns the name of the shard whose index has the given name; "" for other files.

@@ -1,9 +1,7 @@
 package write
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/set/features"
@@ -40,7 +38,7 @@ func (f *finishing) describeRecords() error {
 		}
 		m.Features = append(m.Features, have)
 	}
-	if err := f.refine(); err != nil {
+	if err := f.refine(odd); err != nil {
 		return err
 	}
 	if manifest.LabelKeys(m.Features) != nil {
@@ -51,7 +49,7 @@ func (f *finishing) describeRecords() error {
 	if s := f.o.Supervised; s != nil {
 		for _, key := range []string{s.Input, s.Target} {
 			if !slices.ContainsFunc(m.Features, func(f manifest.Feature) bool { return f.Key == key }) {
-				return optionError("Supervised", "no feature %q; there are %s", key, f.keys())
+				return optionError("Supervised", "no feature %q; there are %s", key, features.Keys(m.Features))
 			}
 		}
 		m.Supervised = s
@@ -68,49 +66,18 @@ func (o *Options) isLabel(f manifest.Feature) bool {
 }
 
 // refine replaces inferred features by stated ones. A statement that the records contradict is an
-// error.
-func (f *finishing) refine() error {
+// error; odd are the keys of features that cannot be inferred.
+func (f *finishing) refine(odd []string) error {
+	if err := features.CheckStated(f.o.Features, f.m.Features, odd); err != nil {
+		return optionError("Features", "%w", err)
+	}
 	for _, stated := range f.o.Features {
 		i := slices.IndexFunc(f.m.Features, func(have manifest.Feature) bool { return have.Key == stated.Key })
 		if i < 0 {
-			if stated.Optional {
-				f.note(&f.report, "no record has the feature %q", stated.Key)
-				continue
-			}
-			return optionError("Features", "no record has the feature %q; there are %s", stated.Key, f.keys())
-		}
-		have := f.m.Features[i]
-		if have.Kind != stated.Kind {
-			return optionError("Features", "feature %q is stated as %s, and the records have %s", stated.Key, stated.Kind, have.Kind)
-		}
-		if have.Optional && !stated.Optional {
-			return optionError("Features", "some records do not have the feature %q, and it is not stated as optional", stated.Key)
-		}
-		if err := f.o.fits(stated, have); err != nil {
-			return optionError("Features", "feature %q: %w", stated.Key, err)
+			f.note(&f.report, "no record has the feature %q", stated.Key)
+			continue
 		}
 		f.m.Features[i] = stated
 	}
 	return nil
-}
-
-// fits returns an error if a record cannot have the stated number of values.
-func (o *Options) fits(stated, have manifest.Feature) error {
-	want, is := stated.Values(), have.Values()
-	if want < 0 || want == is {
-		return nil
-	}
-	if is < 0 {
-		return fmt.Errorf("it is stated as %s in each record, and the number varies", plural.Of(int64(want), "value"))
-	}
-	return fmt.Errorf("it is stated as %s in each record, and there are %d", plural.Of(int64(want), "value"), is)
-}
-
-// keys lists the features of the records, for messages.
-func (f *finishing) keys() string {
-	var keys []string
-	for _, have := range f.m.Features {
-		keys = append(keys, have.Key)
-	}
-	return strings.Join(keys, ", ")
 }

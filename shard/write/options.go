@@ -3,6 +3,7 @@ package write
 import (
 	"fmt"
 
+	"github.com/tfrec/tfrec/internal/annotation/labels"
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/internal/set/shares"
@@ -122,25 +123,14 @@ func (o *Options) checkFeatures() error {
 	if o.LabelKey == "" {
 		o.LabelKey = defaultLabelKey
 	}
-	seen := map[string]bool{}
-	for _, name := range o.Labels {
-		if name == "" || seen[name] {
-			return optionError("Labels", "%q is empty or occurs twice", name)
-		}
-		seen[name] = true
+	if err := labels.CheckNames(o.Labels); err != nil {
+		return optionError("Labels", "%w", err)
 	}
-	clear(seen)
-	for _, f := range o.Features {
-		if err := f.Check(); err != nil {
-			return optionError("Features", "feature %q: %w", f.Key, err)
-		}
-		if f.Class == manifest.ClassLabel && len(o.Labels) == 0 {
-			return optionError("Features", "feature %q is a label, but %s has no names", f.Key, optname.OptionsLabels)
-		}
-		if seen[f.Key] {
-			return optionError("Features", "feature %q is stated twice", f.Key)
-		}
-		seen[f.Key] = true
+	if err := manifest.CheckFeatures(o.Features, o.Labels, nil); err != nil {
+		return optionError("Features", "%w", err)
+	}
+	if len(o.Labels) == 0 && manifest.LabelKeys(o.Features) != nil {
+		return optionError("Features", "feature %q is a label, but %s has no names", manifest.LabelKeys(o.Features)[0], optname.OptionsLabels)
 	}
 	if s := o.Supervised; s != nil && (s.Input == "" || s.Target == "" || s.Input == s.Target) {
 		return optionError("Supervised", "want two features, not %q and %q", s.Input, s.Target)

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/tfrec/tfrec/convert/internal/plan"
+	"github.com/tfrec/tfrec/internal/annotation/labels"
 	"github.com/tfrec/tfrec/internal/option"
 	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/internal/set/shares"
@@ -102,19 +103,11 @@ func (o *Options) complete(out string) error {
 	if len(o.Features) == 0 {
 		return optionError("Features", "state the features of the records")
 	}
-	described := manifest.Manifest{
-		Format: manifest.Format, Version: manifest.Version, Name: o.Name, Compression: tfrecord.CompressionNone.String(),
-		Features: o.Features, Labels: o.Labels, Supervised: o.Supervised,
-	}
-	if err := described.Check(); err != nil {
+	if err := manifest.CheckFeatures(o.Features, o.Labels, o.Supervised); err != nil {
 		return optionError("Features", "%w", err)
 	}
-	seen := map[string]bool{}
-	for _, name := range o.Labels {
-		if name == "" || seen[name] {
-			return optionError("Labels", "%q is empty or occurs twice", name)
-		}
-		seen[name] = true
+	if err := labels.CheckNames(o.Labels); err != nil {
+		return optionError("Labels", "%w", err)
 	}
 	if len(o.Labels) > 0 && manifest.LabelKeys(o.Features) == nil {
 		return optionError("Labels", "there are names, and no feature of class label")

@@ -33,6 +33,18 @@ func Sort(names []string) []string {
 	return names
 }
 
+// CheckNames returns an error if a name is empty, or occurs twice.
+func CheckNames(names []string) error {
+	seen := make(map[string]bool, len(names))
+	for _, name := range names {
+		if name == "" || seen[name] {
+			return fmt.Errorf("%q is empty or occurs twice", name)
+		}
+		seen[name] = true
+	}
+	return nil
+}
+
 // Note returns a sentence about ids that differ from the ones that the names suggest, for names in
 // the order of Sort whose ids begin at offset, which an option sets. It is empty when there is
 // nothing to say.
