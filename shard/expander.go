@@ -184,7 +184,9 @@ func (e *expander) addLoose(dir storage.Location) error {
 		if err != nil {
 			return err
 		}
-		seen.add(entry)
+		if len(others) == 0 && len(e.sources) == before { // for the error below
+			seen.add(entry)
+		}
 		name := entry.Name()
 		usual := tfrecordName(name)
 		if !usual && (len(e.sources) > before || !otherHabit(name)) || Describes(name) {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"math"
@@ -30,8 +31,9 @@ type bar struct {
 	to      *os.File
 	columns func() int
 
-	drawn *progressbar.ProgressBar // nil until the first call of show
+	drawn *progressbar.ProgressBar // nil until the first call of show; it draws to out
 	form  form                     // of drawn
+	out   bytes.Buffer
 }
 
 // form is what a bar of the library cannot change.
@@ -74,12 +76,14 @@ func (b *bar) show() {
 	}
 	if b.drawn == nil || f != b.form {
 		b.clear(f.columns)
-		b.drawn, b.form = newBar(b.to, f), f
+		b.drawn, b.form = newBar(&b.out, f), f
 	}
 	if r.planned > 0 {
 		b.drawn.Set64(f.at(r.done))
+		b.out.Reset() // it draws again below, with the new description
 	}
 	b.drawn.Describe(r.describe(f.columns))
+	b.out.WriteTo(b.to)
 }
 
 // finish draws the progress for the last time, for a short run the only one, and clears the line.
@@ -102,7 +106,7 @@ func newBar(to io.Writer, f form) *progressbar.ProgressBar {
 		most = -1
 	}
 	return progressbar.NewOptions64(most,
-		progressbar.OptionSetWriter(onlyWriter{to}), // the width is ours
+		progressbar.OptionSetWriter(to),
 		progressbar.OptionSetWidth(barWidth(f.columns)),
 		progressbar.OptionSetPredictTime(false),
 		progressbar.OptionSetElapsedTime(false),
@@ -111,9 +115,6 @@ func newBar(to io.Writer, f form) *progressbar.ProgressBar {
 		progressbar.OptionSetTheme(progressbar.Theme{Saucer: "=", SaucerPadding: " ", BarStart: "[", BarEnd: "]"}),
 	)
 }
-
-// onlyWriter hides that a writer is a file.
-type onlyWriter struct{ io.Writer }
 
 // barWidth returns the width of the bar between its brackets.
 func barWidth(columns int) int {
