@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/dev/settest"
+	"github.com/tfrec/tfrec/internal/dev/torture"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/verify"
@@ -145,6 +146,74 @@ func TestSamplesAreUpdated(t *testing.T) {
 	}
 	o.Overwrite = true
 	run(Written, 500, 500)
+}
+
+// After any changes of a source, an update makes the set of a fresh run, and no more samples than those of
+// the shards that changed.
+func TestSamplesAreUpdatedAtRandom(t *testing.T) {
+	for _, seed := range torture.Seeds(4, 60) {
+		rng := rand.New(rand.NewPCG(seed, 77))
+		r, o := newRows(50+rng.IntN(400)), rowOptions
+		o.Name, o.Seed, o.Workers, o.AllowShrink = "rows", rng.Uint64(), 1+rng.IntN(4), true
+		o.Compression = tfrecord.Compression(rng.IntN(3))
+		if o.Shards = rng.IntN(12); rng.IntN(2) == 0 {
+			o.Splits = []SplitShare{{Name: "train", Share: 0.6}, {Name: "val", Share: 0.4}}
+		}
+		next := len(r.samples)
+		out := filepath.Join(t.TempDir(), "set")
+		for range 6 {
+			r.made.Store(0)
+			sum, err := Samples(t.Context(), r, out, o)
+			settest.Check(t, err)
+			made := r.made.Load()
+			fresh := filepath.Join(t.TempDir(), "set")
+			like := o
+			like.ShardsLike = countsOf(t, out) // which an update keeps, where their number is chosen
+			_, err = Samples(t.Context(), r, fresh, like)
+			settest.Check(t, err)
+			if !settest.SameFiles(settest.FilesOf(t, out), settest.FilesOf(t, fresh)) {
+				t.Fatalf("seed %d: the updated set is not that of a fresh run: %+v", seed, sum)
+			}
+			if written := samplesIn(t, out, sum); made > written {
+				t.Errorf("seed %d: %d samples were made for shards of %d", seed, made, written)
+			}
+			for range rng.IntN(4) {
+				switch at := rng.IntN(len(r.samples)); rng.IntN(3) {
+				case 0:
+					r.samples[at].Version += "+"
+				case 1:
+					r.samples = slices.Delete(r.samples, at, at+1)
+				default:
+					r.samples = append(r.samples, Sample{Key: fmt.Sprintf("row %d", next), Version: "1", Size: rng.Int64N(1000)})
+					next++
+				}
+			}
+		}
+	}
+}
+
+// countsOf returns the number of shards of each split of a set.
+func countsOf(t *testing.T, dir string) map[string]int {
+	shards := map[string]int{}
+	for _, split := range settest.ManifestOf(t, dir).Splits {
+		shards[split.Name] = len(split.Shards)
+	}
+	return shards
+}
+
+// samplesIn returns an upper bound on the samples of the shards that a run wrote: those of the longest.
+func samplesIn(t *testing.T, dir string, sum *Summary) (n int64) {
+	var lengths []int64
+	for _, split := range settest.ManifestOf(t, dir).Splits {
+		for _, info := range split.Shards {
+			lengths = append(lengths, info.Records)
+		}
+	}
+	slices.Sort(lengths)
+	for _, length := range lengths[max(0, len(lengths)-sum.ShardsWritten):] {
+		n += length
+	}
+	return n
 }
 
 // A run that fails keeps its shards, and the next one makes the rest.

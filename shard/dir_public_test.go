@@ -3,13 +3,17 @@ package shard_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
+	"maps"
+	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/dev/settest"
+	"github.com/tfrec/tfrec/internal/dev/torture"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -220,6 +224,82 @@ func TestDirReplacesSets(t *testing.T) {
 	settest.Check(t, errors.Join(third.PutSet(m), third.Close()))
 	if files := settest.FilesOf(t, path); files[one] != "" || files[three] != "" || files["index/"+three+".idx"] != "" || files[two] != before[two] {
 		t.Errorf("the small set has %d files", len(files))
+	}
+}
+
+// Whatever a program does with a Dir, in whatever order, the directory has the set of the last PutSet, and
+// it is whole; shards that were written since then do not show.
+func TestDirAtRandom(t *testing.T) {
+	for _, seed := range torture.Seeds(8, 300) {
+		rng := rand.New(rand.NewPCG(seed, 3))
+		path := filepath.Join(t.TempDir(), "set")
+		var set map[string]string // name to content of the set in place
+		dir, err := shard.OpenDir(t.Context(), path, shard.DirOptions{})
+		settest.Check(t, err)
+		written := map[string]manifest.Shard{} // by dir, since the last PutSet
+		for range 25 {
+			name := fmt.Sprintf("birds-train.tfrecord-%05d-of-00004", rng.IntN(4))
+			switch _, taken := written[name]; rng.IntN(5) {
+			case 0, 1:
+				w, err := dir.Create(name, shard.WriterOptions{})
+				if (err != nil) != taken {
+					t.Fatalf("seed %d: create %s, written %v: %v", seed, name, taken, err)
+				}
+				if taken {
+					break
+				}
+				for range rng.IntN(4) {
+					settest.Check(t, w.WriteRecord(make([]byte, rng.IntN(1000))))
+				}
+				if rng.IntN(4) == 0 {
+					w.Abort()
+					break
+				}
+				written[name], err = w.Commit()
+				settest.Check(t, err)
+			case 2:
+				m := &manifest.Manifest{Name: "birds", Splits: []manifest.Split{{Name: "train"}}}
+				old, err := dir.Manifest()
+				settest.Check(t, err)
+				infos := maps.Clone(written)
+				if old != nil && rng.IntN(2) == 0 { // keep what is not replaced
+					for _, info := range old.Splits[0].Shards {
+						if _, again := infos[info.File]; !again {
+							infos[info.File] = info
+						}
+					}
+				}
+				if len(infos) == 0 {
+					break
+				}
+				for _, name := range slices.Sorted(maps.Keys(infos)) {
+					m.Splits[0].Shards = append(m.Splits[0].Shards, infos[name])
+				}
+				settest.Check(t, dir.PutSet(m))
+				set = settest.FilesOf(t, path)
+				clear(written)
+			case 3:
+				if set != nil { // otherwise shards stay, and a set would have to list them
+					settest.Check(t, dir.Close())
+					clear(written)
+					dir, err = shard.OpenDir(t.Context(), path, shard.DirOptions{})
+					settest.Check(t, err)
+				}
+			}
+			if set != nil && !settest.SameFiles(settest.FilesOf(t, path), set) {
+				t.Fatalf("seed %d: the directory is not as the last PutSet left it", seed)
+			}
+		}
+		settest.Check(t, dir.Close())
+		if set != nil {
+			sources, err := shard.Expand(t.Context(), []string{path}, shard.ExpandOptions{})
+			settest.Check(t, err)
+			faults, err := sources[0].Set.Check(t.Context())
+			settest.Check(t, err)
+			if len(faults) > 0 {
+				t.Errorf("seed %d: %v", seed, faults)
+			}
+		}
 	}
 }
 
