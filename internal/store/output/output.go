@@ -154,9 +154,17 @@ func Put(ctx context.Context, path string, data []byte, overwrite bool) error {
 
 // mustBe returns an error unless a file or an object has these contents.
 func mustBe(ctx context.Context, path string, data []byte) error {
-	there, err := storage.ReadFile(ctx, path, int64(len(data)))
-	if errors.Is(err, regular.ErrTooLarge) || err == nil && !bytes.Equal(there, data) {
-		return Differs(path, "")
+	if has, err := Has(ctx, path, data); has || err != nil {
+		return err
 	}
-	return err
+	return Differs(path, "")
+}
+
+// Has reports whether a file or an object, which must exist, has these contents.
+func Has(ctx context.Context, path string, data []byte) (bool, error) {
+	there, err := storage.ReadFile(ctx, path, int64(len(data)))
+	if errors.Is(err, regular.ErrTooLarge) {
+		return false, nil
+	}
+	return err == nil && bytes.Equal(there, data), err
 }

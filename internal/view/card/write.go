@@ -1,12 +1,9 @@
 package card
 
 import (
-	"bytes"
 	"context"
-	"errors"
 
 	"github.com/tfrec/tfrec/internal/store/output"
-	"github.com/tfrec/tfrec/internal/store/regular"
 	"github.com/tfrec/tfrec/internal/store/storage"
 )
 
@@ -74,12 +71,12 @@ func compare(ctx context.Context, path string, data []byte) (Status, error) {
 	if err != nil || !exists {
 		return Missing, err
 	}
-	there, err := storage.ReadFile(ctx, path, int64(len(data)))
+	has, err := output.Has(ctx, path, data)
 	switch {
-	case errors.Is(err, regular.ErrTooLarge) || err == nil && !bytes.Equal(there, data):
-		return Differs, nil
 	case err != nil:
 		return "", err
+	case has:
+		return UpToDate, nil
 	}
-	return UpToDate, nil
+	return Differs, nil
 }
