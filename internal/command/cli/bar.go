@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/schollz/progressbar/v3"
-	"golang.org/x/term"
 
 	"github.com/tfrec/tfrec/internal/plural"
 )
@@ -56,15 +55,6 @@ func (f form) steps() int64 {
 // draws no more.
 func (f form) at(done int64) int64 {
 	return min(f.steps()/f.planned*min(done, f.planned), f.steps()-1)
-}
-
-// columnsOf returns the number of columns that a line may take on a terminal. The last column stays
-// empty: a character there makes some terminals begin the next line.
-func columnsOf(f *os.File) int {
-	if n, _, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
-		return n - 1
-	}
-	return 79
 }
 
 // show draws the progress over the line that was drawn before.

@@ -4,14 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"golang.org/x/term"
 
 	"github.com/tfrec/tfrec/internal/command/topic"
 	"github.com/tfrec/tfrec/internal/option"
@@ -26,13 +24,8 @@ const (
 
 // Width returns the number of columns for text on stdout.
 func Width(stdout io.Writer) int {
-	if o, ok := stdout.(*ResultWriter); ok {
-		stdout = o.w.Unwrap()
-	}
-	if f, ok := stdout.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
-			return max(width, minWidth)
-		}
+	if f := terminalOf(stdout); f != nil {
+		return max(columnsOf(f, DefaultWidth), minWidth)
 	}
 	return DefaultWidth
 }

@@ -5,11 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/tfrec/tfrec/internal/printable"
 )
@@ -33,7 +31,7 @@ func (o *ResultWriter) Write(p []byte) (int, error) { return o.writeTo(o.w, p) }
 
 // WriteRaw writes bytes unchanged, for programs; to a terminal it writes as Write does.
 func (o *ResultWriter) WriteRaw(p []byte) (int, error) {
-	if f, ok := o.w.Unwrap().(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+	if terminalOf(o) != nil {
 		return o.Write(p)
 	}
 	return o.writeTo(o.w.Unwrap(), p)

@@ -3,17 +3,13 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"strings"
 	"sync"
 	"time"
 
-	"golang.org/x/term"
-
 	"github.com/spf13/cobra"
 	"github.com/tfrec/tfrec/convert"
 	"github.com/tfrec/tfrec/internal/plural"
-	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/reshape"
@@ -133,15 +129,12 @@ func displayOf(cmd *cobra.Command, m *meter) display {
 		return display{jsonEvery, show, show}
 	}
 	log := display{logEvery, func() { fmt.Fprintln(stderr, m.look(time.Now()).log()) }, func() {}}
-	terminal := stderr
-	if w, ok := stderr.(*printable.Writer); ok {
-		terminal = w.Unwrap() // a bar moves the cursor, and has no text from data
-	}
-	f, ok := terminal.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
+	f := terminalOf(stderr) // itself: a bar moves the cursor, and has no text from data
+	if f == nil {
 		return log
 	}
-	b := &bar{meter: m, to: f, columns: func() int { return columnsOf(f) }}
+	// The last column stays empty: a character there makes some terminals begin the next line.
+	b := &bar{meter: m, to: f, columns: func() int { return columnsOf(f, DefaultWidth) - 1 }}
 	return display{terminalEvery, b.show, b.finish}
 }
 
