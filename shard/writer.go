@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/tfrec/tfrec/internal/set/features"
+	"github.com/tfrec/tfrec/internal/set/recordscan"
 	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -34,12 +35,6 @@ type Writer struct {
 	info manifest.Shard // once committed
 }
 
-// Sizes around the payload of a frame.
-const (
-	frameHeader = 8 + 4 // length and its checksum
-	frameFooter = tfrecord.Overhead - frameHeader
-)
-
 func newWriter(d *Dir, file string, o WriterOptions, to *setdir.Writer) *Writer {
 	return &Writer{dir: d, file: file, o: o, to: to, scan: features.NewScan()}
 }
@@ -61,7 +56,7 @@ func (w *Writer) WriteFrames(frames []byte, sizes []int) error {
 			if n < tfrecord.Overhead || n > len(frames)-at {
 				return fmt.Errorf("write shard %s: a frame of %d bytes at %d of %d", w.file, n, at, len(frames))
 			}
-			w.scan.Add(frames[at+frameHeader : at+n-frameFooter])
+			w.scan.Add(recordscan.Payload(frames[at : at+n]))
 			at += n
 		}
 		if at != len(frames) {

@@ -27,7 +27,6 @@ type Example struct {
 	b     *tfrecord.Builder // nil after Write
 	key   string
 	split string
-	label int64
 	raw   []byte
 	isRaw bool
 	err   error
@@ -40,7 +39,7 @@ var builders = sync.Pool{New: func() any { return new(tfrecord.Builder) }}
 // place there, and must be unique unless Options.InOrder is set. Keys are not stored; give the record
 // a feature for it if readers need it.
 func (s *Set) Example(key string) *Example {
-	e := &Example{set: s, b: builders.Get().(*tfrecord.Builder), key: key, label: noLabel}
+	e := &Example{set: s, b: builders.Get().(*tfrecord.Builder), key: key}
 	if len(key) > maxKey {
 		e.fault("a key of %d bytes is longer than %d", len(key), maxKey)
 	}
@@ -59,18 +58,18 @@ func (e *Example) Split(name string) {
 }
 
 // Int64 sets a feature to an Int64List. Values are copied, as by all methods that set features.
-// Values of the label feature must be ids of Options.Labels, or -1.
+// Values of features of labels must be ids of Options.Labels, or -1.
 func (e *Example) Int64(key string, v ...int64) {
 	if e.used() {
 		return
 	}
-	if key == e.set.o.LabelKey && len(e.set.o.Labels) > 0 {
+	if e.set.isLabel[key] {
 		e.checkLabels(v)
 	}
 	e.b.Int64(key, v...)
 }
 
-// checkLabels notes the label of the record, and a fault of ids without names.
+// checkLabels notes a fault of label ids without names.
 func (e *Example) checkLabels(ids []int64) {
 	n := int64(len(e.set.o.Labels))
 	for _, id := range ids {
@@ -78,17 +77,10 @@ func (e *Example) checkLabels(ids []int64) {
 			e.fault("label %d is not an id of the %d names of %s, nor -1", id, n, optname.OptionsLabels)
 		}
 	}
-	e.label = noLabel
-	if len(ids) == 1 {
-		e.label = ids[0]
-	}
 }
 
 // Label sets a feature to the id of a label, by its name in Options.Labels.
 func (e *Example) Label(key, name string) {
-	if e.used() {
-		return
-	}
 	id, ok := e.set.labels[name]
 	if !ok {
 		e.fault("label %q is not one of the %d names of %s", name, len(e.set.labels), optname.OptionsLabels)
@@ -173,7 +165,7 @@ func (e *Example) Write() error {
 	if err := e.frame(l); err != nil {
 		return err
 	}
-	at := row{split: byte(split), place: place, label: e.label, frame: l.frame}
+	at := row{split: byte(split), place: place, frame: l.frame}
 	if !s.o.InOrder {
 		at.key = e.key
 	}
@@ -201,12 +193,8 @@ func (e *Example) frame(l *lane) error {
 		e.fault("a record of %d bytes is larger than %d", len(record), maxRecord)
 		return e.err
 	}
-	if e.isRaw && len(e.set.o.Labels) > 0 {
-		e.label = noLabel
-		if l.example.Parse(record) == nil {
-			e.rawLabels(&l.example)
-		}
-		if e.err != nil {
+	if e.isRaw && len(e.set.isLabel) > 0 && l.example.Parse(record) == nil {
+		if e.rawLabels(&l.example); e.err != nil {
 			return e.err
 		}
 	}
@@ -217,9 +205,9 @@ func (e *Example) frame(l *lane) error {
 
 // rawLabels checks the labels of a record that was given as bytes.
 func (e *Example) rawLabels(parsed *tfrecord.Example) {
-	f, ok := parsed.Get(e.set.o.LabelKey)
-	if !ok || f.Kind() != tfrecord.KindInt64 {
-		return
+	for key := range e.set.isLabel {
+		if f, ok := parsed.Get(key); ok && f.Kind() == tfrecord.KindInt64 {
+			e.checkLabels(f.AppendInt64s(nil))
+		}
 	}
-	e.checkLabels(f.AppendInt64s(nil))
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/tfrec/tfrec/internal/naming"
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/set/fingerprint"
+	"github.com/tfrec/tfrec/internal/set/recordscan"
 	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/internal/set/shares"
 	"github.com/tfrec/tfrec/manifest"
@@ -328,7 +329,8 @@ func (f *finishing) writeShard(in *sorted, id int, split *split, shard int) (*se
 	if err != nil {
 		return nil, err
 	}
-	count := labels.NewCounter([]string{f.o.LabelKey}, len(f.m.Labels))
+	count := labels.NewCounter(manifest.LabelKeys(f.m.Features), len(f.m.Labels))
+	var example tfrecord.Example
 	var batch []byte
 	var sizes []int
 	flush := func() error {
@@ -338,15 +340,17 @@ func (f *finishing) writeShard(in *sorted, id int, split *split, shard int) (*se
 		return err
 	}
 	for range split.length(shard) {
-		r, err := in.next()
-		if err == nil && int(r.split) != id {
+		of, frame, err := in.next()
+		if err == nil && of != id {
 			err = fmt.Errorf("%s: sorting lost records of split %s", f.dir.Path(), split.name)
 		}
-		if err == nil {
-			if count.ByID != nil && r.label != noLabel {
-				count.ByID[r.label]++
+		if err == nil && count.Key != "" {
+			if err = example.Parse(recordscan.Payload(frame)); err == nil {
+				count.Add(&example)
 			}
-			batch, sizes = append(batch, r.frame...), append(sizes, len(r.frame))
+		}
+		if err == nil {
+			batch, sizes = append(batch, frame...), append(sizes, len(frame))
 			if len(batch) >= batchBytes {
 				if err = f.ctx.Err(); err != nil {
 					err = context.Cause(f.ctx)
@@ -374,22 +378,22 @@ type sorted struct {
 	last []byte // what decided the place of the last row
 }
 
-// next returns the next row; it is valid until the next call. An equal key of the last one is an
-// error.
-func (s *sorted) next() (row, error) {
+// next returns the split and the frame of the next row, valid until the next call. An equal key of the
+// last one is an error.
+func (s *sorted) next() (split int, frame []byte, err error) {
 	data, err := s.set.rows.Next()
 	if err != nil {
 		if err == io.EOF {
 			err = io.ErrUnexpectedEOF
 		}
-		return row{}, fmt.Errorf("%s: sort records: %w", s.set.dir.Path(), err)
+		return 0, nil, fmt.Errorf("%s: sort records: %w", s.set.dir.Path(), err)
 	}
-	at := sortKey(data)
+	at, frame := cutRow(data)
 	if bytes.Equal(at[1:], s.last) {
-		return row{}, fmt.Errorf("%w: %q; give every record a key of its own, or %s", ErrDuplicateKey, at[keyAt:], optname.OptionsInOrder)
+		return 0, nil, fmt.Errorf("%w: %q; give every record a key of its own, or %s", ErrDuplicateKey, at[keyAt:], optname.OptionsInOrder)
 	}
 	s.last = append(s.last[:0], at[1:]...)
-	return parseRow(data), nil
+	return int(at[0]), frame, nil
 }
 
 // end returns an error if there are more rows.

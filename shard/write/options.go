@@ -52,7 +52,7 @@ type Options struct {
 	// MaxErrors is the number of bad samples (see Set.Bad) that Finish allows. Default: 0.
 	MaxErrors int64
 	// Memory is an upper bound, in bytes, on the memory for sorting; the rest is in a temporary file
-	// in the directory. Default: 256 MiB.
+	// in the directory. A larger record takes several times its size. Default: 256 MiB.
 	Memory int64
 	// Overwrite replaces the set in the directory, in one step when all of the new one is written. In
 	// an object store, that is not possible and an error.

@@ -44,9 +44,11 @@ type Set struct {
 	places shares.Hasher
 	splits splitChoice
 	rows   *spill.Sorter
-	labels map[string]int64
-	began  time.Time
-	number atomic.Uint64 // of the next record
+	labels map[string]int64 // id by name
+	// isLabel has the keys of features with label ids: Options.LabelKey, and others that are stated.
+	isLabel map[string]bool
+	began   time.Time
+	number  atomic.Uint64 // of the next record
 
 	added, addedBytes, written atomic.Int64
 
@@ -88,10 +90,7 @@ func Create(ctx context.Context, dir string, o Options) (*Set, error) {
 		return nil, err
 	}
 	s := &Set{ctx: ctx, o: o, began: time.Now(), places: shares.NewHasher(o.Seed, shares.ForOrder), splits: newSplitChoice(&o)}
-	s.labels = make(map[string]int64, len(o.Labels))
-	for id, name := range o.Labels {
-		s.labels[name] = int64(id)
-	}
+	s.nameLabels()
 	if err := s.openDir(dir); err != nil {
 		return nil, err
 	}
@@ -103,6 +102,20 @@ func Create(ctx context.Context, dir string, o Options) (*Set, error) {
 		return osfile.NewScratch(ctx, f), nil
 	})
 	return s, nil
+}
+
+// nameLabels prepares looking up labels.
+func (s *Set) nameLabels() {
+	s.labels, s.isLabel = make(map[string]int64, len(s.o.Labels)), map[string]bool{}
+	for id, name := range s.o.Labels {
+		s.labels[name] = int64(id)
+	}
+	if len(s.o.Labels) == 0 {
+		return
+	}
+	for _, key := range append(manifest.LabelKeys(s.o.Features), s.o.LabelKey) {
+		s.isLabel[key] = true
+	}
 }
 
 // openDir opens the directory of the set and finds out what it replaces.

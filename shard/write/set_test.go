@@ -329,6 +329,43 @@ func TestFeatures(t *testing.T) {
 	}
 }
 
+// The last values of a feature count, and every feature of labels is checked.
+func TestLabelFeatures(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "set")
+	s, err := Create(t.Context(), dir, Options{Labels: names, Features: []manifest.Feature{{Key: "second", Kind: "int64", Class: manifest.ClassLabel, Optional: true}}})
+	settest.Check(t, err)
+	e := s.Example("twice")
+	e.Int64("label", 0)
+	e.Label("label", "kite")
+	e.Label("second", "stork")
+	settest.Check(t, e.Write())
+	e = s.Example("none")
+	e.Label("label", "kite")
+	e.Int64("label")
+	settest.Check(t, e.Write())
+	for _, raw := range []bool{false, true} {
+		e := s.Example("odd")
+		if raw {
+			e.Raw(settest.Example(func(b *tfrecord.Builder) { b.Int64("second", 3) }))
+		} else {
+			e.Int64("second", 3)
+		}
+		if err := e.Write(); !errors.Is(err, ErrBadSample) || !strings.Contains(err.Error(), "label 3 is not an id") {
+			t.Errorf("a second label without a name: %v", err)
+		}
+	}
+	report, err := s.Finish()
+	settest.Check(t, err)
+	if got := report.Manifest.Splits[0].Shards[0].Labels; len(got) != 1 || got["stork"] != 1 {
+		t.Errorf("labels are counted as %v: want those of the first feature of labels", got)
+	}
+	checked, err := verify.Files(t.Context(), []string{dir}, verify.Options{Deep: new(verify.DeepOptions)})
+	settest.Check(t, err)
+	if len(checked.Faults) > 0 {
+		t.Error(checked.Faults)
+	}
+}
+
 // Records of other kinds are stored as they are; the labels of Examples among them are checked.
 func TestRaw(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "set")
