@@ -270,6 +270,34 @@ func TestSamplesOfTasks(t *testing.T) {
 	settest.Check(t, job.Close())
 }
 
+// Manifests count the first feature of labels, by key, whatever the order in which they are stated; a
+// record without it does not count.
+func TestLabelsOfPrograms(t *testing.T) {
+	r, o := newRows(30), rowOptions
+	o.Features = []manifest.Feature{
+		{Key: "z", Kind: "int64", Class: manifest.ClassLabel}, {Key: "a", Kind: "int64", Class: manifest.ClassLabel, Optional: true},
+		{Key: "list", Kind: "int64", Class: manifest.ClassLabel, Shape: []int{-1}},
+	}
+	n := 0
+	r.set = func(s Sample, b *tfrecord.Builder) {
+		b.Int64("z", 0)
+		b.Int64("list", 1, 0, 1)
+		if id := len(s.Key) % 2; id == 1 {
+			b.Int64("a", int64(id))
+		}
+	}
+	for _, s := range r.samples {
+		n += len(s.Key) % 2
+	}
+	out := filepath.Join(t.TempDir(), "set")
+	_, err := Samples(t.Context(), r, out, o)
+	settest.Check(t, err)
+	if got := settest.ManifestOf(t, out).Splits[0].Shards[0].Labels; got["odd"] != int64(n) || got["even"] != 0 {
+		t.Errorf("labels are counted as %v, want %d times odd", got, n)
+	}
+	checkSet(t, out)
+}
+
 func TestBadSamplesOfPrograms(t *testing.T) {
 	text := func(key string) func(Sample, *tfrecord.Builder) {
 		return func(_ Sample, b *tfrecord.Builder) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"sync"
 
 	"github.com/tfrec/tfrec/convert/internal/plan"
@@ -59,7 +60,7 @@ func (s *source) fill(ctx context.Context, samples []Sample, p *plan.Piece) erro
 		}
 		p.Samples++
 		p.Identity = one.identity(p.Identity)
-		label, err := s.make(ctx, one, m)
+		err := s.make(ctx, one, m)
 		var bad *SampleError
 		if errors.As(err, &bad) {
 			p.Bad = append(p.Bad, setdir.BadSample{Key: one.Key, Source: cmp.Or(one.Origin, one.Key), Stage: bad.stage(), Reason: bad.Err.Error()})
@@ -70,43 +71,43 @@ func (s *source) fill(ctx context.Context, samples []Sample, p *plan.Piece) erro
 		}
 		p.Frame(m.record)
 		p.BytesIn += int64(len(m.record))
-		if len(s.o.Labels) > 0 {
-			p.Labels = append(p.Labels, label)
+		if id, ok := s.o.label(&m.example); ok {
+			p.Labels = append(p.Labels, id)
 		}
 	}
 	return nil
 }
 
-// make makes the record of a sample in m.record, and returns the id of its label.
-func (s *source) make(ctx context.Context, one *Sample, m *maker) (label int32, err error) {
+// make makes the record of a sample in m.record, which m.example has parsed.
+func (s *source) make(ctx context.Context, one *Sample, m *maker) error {
 	m.b.Reset()
 	if err := s.src.Make(ctx, *one, &m.b); err != nil {
-		return 0, err
+		return err
 	}
 	m.record = m.b.Append(m.record[:0])
-	if err := m.example.Parse(m.record); err != nil {
-		return 0, &SampleError{Stage: "encode", Err: err}
+	err := m.example.Parse(m.record)
+	if err == nil {
+		err = s.o.checkRecord(&m.example)
 	}
-	if err := s.o.checkRecord(&m.example); err != nil {
-		return 0, &SampleError{Stage: "encode", Err: err}
+	if err != nil {
+		return &SampleError{Stage: "encode", Err: err}
 	}
-	return s.o.label(&m.example), nil
+	return nil
 }
 
-// label returns the label that manifests count; labels.Unlabelled without one.
-func (o *Options) label(e *tfrecord.Example) int32 {
-	for i := range o.Features {
-		f := &o.Features[i]
-		if f.Class != manifest.ClassLabel {
-			continue
-		}
-		if value, ok := e.Get(f.Key); ok && value.Len() == 1 {
-			id, _ := value.Int64()
-			return int32(id)
-		}
-		break
+// label returns the id of the label that manifests count: of the first feature of labels. It returns
+// false for a record without one.
+func (o *Options) label(e *tfrecord.Example) (id int32, ok bool) {
+	if len(o.Labels) == 0 {
+		return 0, false
 	}
-	return labels.Unlabelled
+	first := slices.IndexFunc(o.Features, func(f manifest.Feature) bool { return f.Class == manifest.ClassLabel })
+	value, ok := e.Get(o.Features[first].Key)
+	if !ok || value.Len() != 1 {
+		return 0, false
+	}
+	n, ok := value.Int64()
+	return int32(n), ok
 }
 
 // checkRecord returns an error for a record that contradicts the stated features.

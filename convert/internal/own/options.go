@@ -10,6 +10,7 @@ import (
 	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/annotation/labels"
 	"github.com/tfrec/tfrec/internal/option"
+	"github.com/tfrec/tfrec/internal/set/features"
 	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/internal/set/shares"
 	"github.com/tfrec/tfrec/manifest"
@@ -103,6 +104,7 @@ func (o *Options) complete(out string) error {
 	if len(o.Features) == 0 {
 		return optionError("Features", "state the features of the records")
 	}
+	o.Features = features.ByKey(o.Features)
 	if err := manifest.CheckFeatures(o.Features, o.Labels, o.Supervised); err != nil {
 		return optionError("Features", "%w", err)
 	}

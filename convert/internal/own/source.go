@@ -200,7 +200,7 @@ func (s *source) Layout() plan.Layout {
 // Describe implements plan.Source.
 func (s *source) Describe(m *manifest.Manifest) {
 	m.Records = manifest.RecordExample
-	m.Features = slices.SortedFunc(slices.Values(s.o.Features), func(a, b manifest.Feature) int { return strings.Compare(a.Key, b.Key) })
+	m.Features = s.o.Features
 	m.Labels, m.Supervised = append([]string{}, s.o.Labels...), s.o.Supervised
 }
 

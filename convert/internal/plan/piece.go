@@ -17,7 +17,7 @@ type Piece struct {
 	Frames               []byte
 	large                []byte  // of [GetLarge], with the frames; nil: they have memory of their own
 	Sizes                []int   // of each frame
-	Labels               []int32 // of each record, if there are labels
+	Labels               []int32 // of the records that have one
 	Bad                  []setdir.BadSample
 	Samples              int64
 	Filtered             int64
