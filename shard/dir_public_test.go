@@ -303,6 +303,38 @@ func TestDirAtRandom(t *testing.T) {
 	}
 }
 
+// In an object store, shards of other names can be added to a set, and none of it can be replaced or left
+// out.
+func TestDirInStore(t *testing.T) {
+	_, url := settest.StoreOf(t)
+	path := url + "/birds"
+	first, err := shard.OpenDir(t.Context(), path, shard.DirOptions{})
+	settest.Check(t, err)
+	a, b := writeShard(t, first, one, 3), writeShard(t, first, two, 2)
+	settest.Check(t, errors.Join(first.PutSet(rightManifest(a, b)), first.Close()))
+
+	const three = "birds-test.tfrecord-00000-of-00001"
+	second, err := shard.OpenDir(t.Context(), path, shard.DirOptions{})
+	settest.Check(t, err)
+	if _, err := second.Create(one, shard.WriterOptions{}); err == nil || !strings.Contains(err.Error(), "cannot be replaced in one step") {
+		t.Errorf("a shard of the set: %v", err)
+	}
+	c := writeShard(t, second, three, 4)
+	alone := rightManifest(a, c)
+	if err := second.PutSet(alone); err == nil || !strings.Contains(err.Error(), two+" of the set is not in the new one") {
+		t.Errorf("a set without one of its shards: %v", err)
+	}
+	more := rightManifest(a, b)
+	more.Splits = append(more.Splits, manifest.Split{Name: "test", Shards: []manifest.Shard{c}})
+	settest.Check(t, errors.Join(second.PutSet(more), second.Close()))
+	sources, err := shard.Expand(t.Context(), []string{path}, shard.ExpandOptions{})
+	settest.Check(t, err)
+	faults, err := sources[0].Set.Check(t.Context())
+	if len(sources) != 3 || len(faults) > 0 || err != nil {
+		t.Errorf("%d shards, %v, %v", len(sources), faults, err)
+	}
+}
+
 // Mistakes with writers are errors: names that are taken or none of a shard, use after the end, and
 // shards that were never committed.
 func TestDirMisuse(t *testing.T) {
