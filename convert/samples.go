@@ -16,7 +16,7 @@ type Source = own.Source
 //
 //   - Key names the sample, in UTF-8. It is unique, and decides the split, the shard and the place there.
 //   - Version identifies the content, as a hash, an ETag, or a time and a size do: another version makes
-//     the sample's shard anew. Default: the content of a key never changes.
+//     the sample's shard again. Default: the content of a key never changes.
 //   - Split is the split that the sample is in, of all samples or of none. Default: by Options.Splits.
 //   - Size is the approximate size of the record in bytes, which decides the number of shards.
 //   - Origin is where the sample comes from, for errors.jsonl. Default: the key.

@@ -21,8 +21,8 @@ var ErrClosed = errors.New("already closed")
 // a killed process leaves no stale lock.
 //
 // In a directory without a set, a shard is in place when it is committed, and the set when PutSet
-// has returned. A local directory with a set keeps it until PutSet replaces it in one step: what is
-// committed before is staged, and Close discards it. In an object store, where that is not possible,
+// has returned. A local directory with a set keeps it until PutSet replaces it in one step: shards
+// committed before that are staged, and Close discards them. In an object store, where that is not possible,
 // shards of other names can be added, and no file of the set can be replaced.
 //
 // A Dir is safe for concurrent use. Package write makes whole sets from records, and is easier.
@@ -70,9 +70,8 @@ func (d *Dir) Path() string { return d.at.Path() }
 func (d *Dir) Manifest() (*manifest.Manifest, error) { return d.at.Manifest() }
 
 // Close unlocks the directory. Writers that were neither committed nor aborted are aborted, and named
-// in the error; committed shards that were to replace those of a set are discarded unless PutSet was
-// called. Close removes the directories that OpenDir created if they contain nothing but the lock and
-// no other process uses them. Further calls do nothing.
+// in the error; staged shards are discarded. Close removes the directories that OpenDir created if
+// they contain nothing but the lock and no other process uses them. Further calls do nothing.
 func (d *Dir) Close() error {
 	d.mu.Lock()
 	if d.closed {
@@ -99,7 +98,7 @@ func (d *Dir) Close() error {
 	return errors.Join(append(errs, d.at.Close())...)
 }
 
-// Create starts a shard. Its name must be that of a TFRecord file, such as
+// Create starts a shard. Its name must be one of a TFRecord file, such as
 // birds-train.tfrecord-00000-of-00016, and no other shard of this Dir may have it, unless that was
 // aborted. An existing shard of that name stays until Commit, or until PutSet if it belongs to a set.
 func (d *Dir) Create(file string, o WriterOptions) (*Writer, error) {

@@ -20,8 +20,8 @@ import (
 // PutSet fills in fields of m that are empty: Format, Version, Tool, Compression, Records, Features,
 // the records of splits, and fingerprints. It returns an error, and writes nothing, if m contradicts
 // itself (manifest.Manifest.Check), if it lists a shard that is not there or other than committed, if
-// it does not list one that was committed, or if its features are not those of the records that were
-// written.
+// it does not list one that was committed, or if its features contradict the records that were
+// written. Shards that this Dir did not write are read and compared.
 func (d *Dir) PutSet(m *manifest.Manifest) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -100,7 +100,7 @@ func (d *Dir) checkOthers(listed map[string]bool) error {
 	return nil
 }
 
-// fillIn fills in what a manifest leaves open; seen is what is known of the records.
+// fillIn fills in the empty fields of a manifest; seen is the scan of the records, nil if there were none.
 func (d *Dir) fillIn(m *manifest.Manifest, seen *features.Scan) {
 	if m.Format == "" && m.Version == 0 {
 		m.Format, m.Version = manifest.Format, manifest.Version
@@ -148,7 +148,7 @@ func (d *Dir) compression() tfrecord.Compression {
 	return tfrecord.CompressionNone
 }
 
-// seen returns what is known of the records that were written; nil if there were none.
+// seen returns a scan of all records that were written; nil if there were none.
 func (d *Dir) seen() *features.Scan {
 	if len(d.committed) == 0 {
 		return nil
@@ -178,7 +178,7 @@ func (d *Dir) checkFeatures(m *manifest.Manifest, seen *features.Scan) error {
 	return features.CheckStated(m.Features, have, odd)
 }
 
-// put writes what describes the set.
+// put writes the manifest and the files for TFDS.
 func (d *Dir) put(m *manifest.Manifest, kept map[string]bool) (err error) {
 	if d.staging || d.old != nil && !d.at.Remote() {
 		err = d.replace(m, kept)

@@ -30,7 +30,7 @@ import (
 // Finish writes the set and unlocks the directory; the Set cannot be used afterwards. It waits for
 // calls of Write that have begun. After an error the directory is as it was before Create. If it
 // could not be restored, for example because the program was killed, readers report the set as
-// unfinished, and the next Create removes what is there.
+// unfinished, and the next Create removes its files.
 //
 // The error unwraps to ErrDuplicateKey, ErrBadSample (more bad samples than Options.MaxErrors),
 // shard.ErrNoRecords, the cause of the end of the context, or an error of reading or writing files.
@@ -166,7 +166,7 @@ func (f *finishing) cut() error {
 	return nil
 }
 
-// describe fills in what the manifest says of the set besides its shards.
+// describe fills in the manifest, except for the shards.
 func (f *finishing) describe() (err error) {
 	m := &f.m
 	m.Format, m.Version, m.Tool = manifest.Format, manifest.Version, build.Tool
@@ -375,7 +375,7 @@ func (f *finishing) writeShard(in *sorted, id int, split *split, shard int) (*se
 // sorted yields the rows of a set in order.
 type sorted struct {
 	set  *Set
-	last []byte // what decided the place of the last row
+	last []byte // sort key of the last row, without the split
 }
 
 // next returns the split and the frame of the next row, valid until the next call. An equal key of the

@@ -58,7 +58,7 @@ type Options struct {
 	// an object store, that is not possible and an error.
 	Overwrite bool
 	// Note, if not nil, is called with sentences that users should read, such as that a split is
-	// empty. The report has those of Finish, too.
+	// empty. The report repeats the notes of Finish.
 	Note func(sentence string)
 }
 
@@ -115,7 +115,7 @@ func (o *Options) check(dir string) error {
 	return o.checkFeatures()
 }
 
-// checkFeatures validates what the options state about features and labels.
+// checkFeatures validates the options about features and labels.
 func (o *Options) checkFeatures() error {
 	if o.LabelKey != "" && len(o.Labels) == 0 {
 		return optionError("LabelKey", "%q has label ids, but %s has no names", o.LabelKey, optname.OptionsLabels)

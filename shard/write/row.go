@@ -27,7 +27,7 @@ func (r *row) append(dst []byte) []byte {
 	return append(dst, r.frame...)
 }
 
-// cutRow divides an encoded row into what decides its place in the set, and the frame.
+// cutRow divides an encoded row into its sort key and its frame.
 func cutRow(data []byte) (at, frame []byte) {
 	end := keyAt + int(binary.BigEndian.Uint32(data[keyAt-4:]))
 	return data[:end], data[end:]

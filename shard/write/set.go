@@ -40,8 +40,8 @@ type Set struct {
 	ctx    context.Context
 	o      Options
 	dir    *setdir.Dir
-	old    []string // files of the set to be replaced
-	places shares.Hasher
+	old    []string      // files of the set to be replaced
+	places shares.Hasher // of keys, without InOrder
 	splits splitChoice
 	rows   *spill.Sorter
 	labels map[string]int64 // id by name
@@ -63,7 +63,7 @@ type Set struct {
 	err   error // the first that makes the set unusable
 }
 
-// lane is what one goroutine at a time fills.
+// lane collects the records of one goroutine at a time.
 type lane struct {
 	frame   []byte // of the record that is being added
 	rows    []byte // as spill.AppendRow encodes them
@@ -79,9 +79,9 @@ type size struct{ records, bytes int64 }
 const laneBytes = 256 << 10
 
 // Create starts a set in the directory dir, which must be new or empty unless Options.Overwrite is
-// set, and locks it until Finish or Close. Dir may be the URL of a directory in an object store. What
-// a killed program left there of a set that it had not finished is removed. All work for the set ends
-// when ctx is done.
+// set, and locks it until Finish or Close. Dir may be the URL of a directory in an object store. Files
+// of an unfinished set, which a killed program left there, are removed. All work for the set ends when
+// ctx is done.
 //
 // An invalid option is a *shard.OptionError; if another process holds the directory, the error
 // unwraps to shard.ErrBusy.
@@ -173,7 +173,7 @@ type BadSample struct {
 	// Stage is the step that failed: "read", "decode", "transform", "encode", "parse" or
 	// "annotation".
 	Stage string
-	// Reason is what is wrong with it, in one line.
+	// Reason describes the fault in one line.
 	Reason string
 }
 
@@ -253,7 +253,7 @@ func (s *Set) give(l *lane) {
 	s.mu.Unlock()
 }
 
-// place returns what decides the place of the next record in its split.
+// place returns the sort key of the next record within its split.
 func (s *Set) place(key string) uint64 {
 	if s.o.InOrder {
 		return s.number.Add(1) - 1
@@ -302,8 +302,7 @@ func (s *Set) note(r *Report, format string, args ...any) {
 
 // Report describes a finished set.
 type Report struct {
-	// Manifest is what Finish wrote: the splits with their shards and counts, the features, the
-	// labels.
+	// Manifest of the set: the splits with their shards and counts, the features, the labels.
 	Manifest *manifest.Manifest
 	// Notes are sentences that users should read.
 	Notes []string

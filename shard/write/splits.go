@@ -29,7 +29,7 @@ func newSplitChoice(o *Options) splitChoice {
 }
 
 // of returns the number of the split of a record: the stated split or, if that is empty, one by the
-// hash of the key. A record without a key has that of its place.
+// hash of the key. For a record without a key, its place is hashed.
 func (c *splitChoice) of(key string, place uint64, stated string) (int, error) {
 	switch {
 	case stated != "":
@@ -61,8 +61,8 @@ func (c *splitChoice) of(key string, place uint64, stated string) (int, error) {
 	return len(c.names) - 1, nil
 }
 
-// order returns the numbers of the splits as the manifest lists them: those of the options in their
-// order, then others by name.
+// order returns the numbers of the splits in the order of the manifest: splits of the options first, as
+// they are given, then others by name.
 func (c *splitChoice) order() []int {
 	order := make([]int, len(c.names))
 	for i := range order {

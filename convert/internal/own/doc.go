@@ -6,8 +6,8 @@
 //	Source.Make ◄── one sample after another, from several goroutines ◄───────┘
 //	     └─► Example ─► checked against the stated features ─► piece ─► shard
 //
-// What a run knows of a sample before it is made is its key, its version and its size. So listing must
-// be cheap, and Make is called only for the samples of shards that are not up to date. A record is
+// A run knows the key, the version and the size of a sample before it is made. So listing must be
+// cheap, and Make is called only for the samples of shards that are not up to date. A record is
 // never written that contradicts the stated features.
 //
 // Read source.go first, then make.go.

@@ -40,7 +40,7 @@ func (s *source) Pieces(ctx context.Context, shard int) iter.Seq2[plan.Fill, err
 	}
 }
 
-// maker is what one goroutine needs to make records.
+// maker holds the memory of one goroutine that makes records.
 type maker struct {
 	b       tfrecord.Builder
 	record  []byte

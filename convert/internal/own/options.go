@@ -22,7 +22,7 @@ import (
 type Sample struct {
 	// Key names the sample, in UTF-8. It is unique, and decides the split, the shard and the place there.
 	Key string
-	// Version identifies the content: another version makes the sample's shard anew. It may be a hash,
+	// Version identifies the content: another version makes the sample's shard again. It may be a hash,
 	// an ETag, or a time and a size. Default: the content of a key never changes.
 	Version string
 	// Split is the split that the sample is in. Default: chosen by Options.Splits. Either all samples

@@ -14,8 +14,8 @@ import (
 	"github.com/tfrec/tfrec/internal/plural"
 )
 
-// The bar has a quarter of the terminal's columns, within these limits. Around it are the percentage
-// and blanks, of besidesBar columns; below leastColumns nothing is drawn.
+// The bar has a quarter of the terminal's columns, within these limits. The percentage and
+// blanks around it take besidesBar columns; below leastColumns nothing is drawn.
 const (
 	widestBar    = 24
 	narrowestBar = 8
@@ -35,7 +35,7 @@ type bar struct {
 	out   bytes.Buffer
 }
 
-// form is what a bar of the library cannot change.
+// form holds the properties that a bar of the library cannot change.
 type form struct {
 	columns int
 	phase   string
@@ -89,7 +89,7 @@ func (b *bar) clear(columns int) {
 	}
 }
 
-// newBar returns a bar of the library, or a spinner, that draws only when it is asked to.
+// newBar returns a bar of the library, or a spinner, that draws only on request.
 func newBar(to io.Writer, f form) *progressbar.ProgressBar {
 	most := f.steps()
 	if f.planned == 0 {

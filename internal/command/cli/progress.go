@@ -121,7 +121,7 @@ type display struct {
 	show, finish func()
 }
 
-// displayOf returns the form that the command's flags and its stderr ask for.
+// displayOf returns the form for the command's flags and its stderr.
 func displayOf(cmd *cobra.Command, m *meter) display {
 	stderr := cmd.ErrOrStderr()
 	if form := cmd.Flag(ProgressFlag); form != nil && form.Value.String() == progressJSON {
@@ -215,7 +215,7 @@ func (r reading) rates() []string {
 type progressLine struct {
 	// Phase of a run that has several: "shuffle", "write"; "list" while the input is listed.
 	Phase string `json:"phase,omitempty"`
-	// Unit is what Done and Planned count: "sample", "record" or "byte".
+	// Unit of Done and Planned: "sample", "record" or "byte".
 	Unit    string  `json:"unit"`
 	Done    int64   `json:"done"`
 	Planned int64   `json:"planned"` // 0 until it is known

@@ -16,7 +16,7 @@ type Card struct {
 	// ManifestSHA256 and ManifestBytes describe the manifest's file.
 	ManifestSHA256 string
 	ManifestBytes  int64
-	// Facts are what the manifest does not know, such as the license.
+	// Facts are properties that the manifest does not have, such as the license.
 	Facts Facts
 	// Command is the command that made the set. Default: none is shown.
 	Command string
