@@ -37,9 +37,8 @@ func TestWriteUntilKilled(t *testing.T) {
 func TestKilledAtAnyMoment(t *testing.T) {
 	fresh := filepath.Join(t.TempDir(), "fresh")
 	began := time.Now()
-	_, err := makeSet(t.Context(), fresh, killedOptions, 1, killedSamples())
-	settest.Check(t, err)
-	took := time.Since(began)
+	settest.Check(t, writingProcess(fresh).Run())
+	lifetime := time.Since(began) // the shortest of a process that nobody killed
 	want := settest.FilesOf(t, fresh)
 	rng := torture.Rand(t)
 	killed := 0
@@ -50,14 +49,15 @@ func TestKilledAtAnyMoment(t *testing.T) {
 			dir = settest.ThreeShards(t)
 			before = settest.FilesOf(t, dir)
 		}
-		child := exec.Command(os.Args[0], "-test.run=^TestWriteUntilKilled$")
-		child.Env = append(os.Environ(), killedSet+"="+dir)
+		child := writingProcess(dir)
+		began := time.Now()
 		settest.Check(t, child.Start())
 		done := make(chan error, 1)
 		go func() { done <- child.Wait() }()
 		select {
 		case <-done:
-		case <-time.After(time.Duration(rng.Int64N(int64(3*took + 50*time.Millisecond)))):
+			lifetime = min(lifetime, time.Since(began))
+		case <-time.After(time.Duration(rng.Int64N(int64(lifetime)))):
 			child.Process.Kill()
 			<-done
 			killed++
@@ -87,6 +87,12 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	if killed == 0 {
 		t.Error("no process was killed while it wrote")
 	}
+}
+
+func writingProcess(dir string) *exec.Cmd {
+	child := exec.Command(os.Args[0], "-test.run=^TestWriteUntilKilled$")
+	child.Env = append(os.Environ(), killedSet+"="+dir)
+	return child
 }
 
 func unfinished(err error) bool {
