@@ -1,13 +1,11 @@
 package convert
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"image"
-	"image/png"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -18,6 +16,7 @@ import (
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/convert/internal/placed"
 	"github.com/tfrec/tfrec/internal/annotation/objects"
+	"github.com/tfrec/tfrec/internal/dev/testpng"
 	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
@@ -425,11 +424,7 @@ func grayOf(w, h int, n uint8) []byte {
 	for i := range im.Pix {
 		im.Pix[i] = n + uint8(i)
 	}
-	var b bytes.Buffer
-	if err := png.Encode(&b, im); err != nil {
-		panic(err)
-	}
-	return b.Bytes()
+	return testpng.Encode(im)
 }
 
 // TestMasks: a mask is moved as its image is, beside any labels; one changed mask redoes one shard.

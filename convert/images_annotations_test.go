@@ -19,6 +19,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/annotation/objects"
+	"github.com/tfrec/tfrec/internal/dev/testpng"
 	"github.com/tfrec/tfrec/internal/imagekey"
 )
 
@@ -94,16 +95,13 @@ func (d *drawing) file() []byte {
 			im.Set(sx, sy, c)
 		}
 	}
-	var b bytes.Buffer
-	if err := png.Encode(&b, im); err != nil {
-		panic(err)
-	}
+	file := testpng.Encode(im)
 	exif := []byte("eXIfMM\x00*\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00")
 	exif[23] = byte(d.orientation)
 	chunk := binary.BigEndian.AppendUint32(nil, uint32(len(exif)-4))
 	chunk = binary.BigEndian.AppendUint32(append(chunk, exif...), crc32.ChecksumIEEE(exif))
 	const header = 8 + 25 // signature and IHDR
-	return slices.Concat(b.Bytes()[:header], chunk, b.Bytes()[header:])
+	return slices.Concat(file[:header], chunk, file[header:])
 }
 
 // annotated returns the size that annotations state, and a rectangle in their frame.

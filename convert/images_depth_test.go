@@ -21,6 +21,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/annotation/objects"
+	"github.com/tfrec/tfrec/internal/dev/testpng"
 	"github.com/tfrec/tfrec/internal/dev/torture"
 	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/plural"
@@ -34,11 +35,7 @@ func deepPNG(n int) []byte {
 	for i := range 20 {
 		im.SetGray16(i%5, i/5, color.Gray16{Y: uint16(n*977 + i*2311)})
 	}
-	var b bytes.Buffer
-	if err := png.Encode(&b, im); err != nil {
-		panic(err)
-	}
-	return b.Bytes()
+	return testpng.Encode(im)
 }
 
 // describedImage returns the type and encoding of images in a set, as the manifest and features.json
@@ -292,7 +289,7 @@ func TestDeepIsUpright(t *testing.T) {
 			if orientation >= 5 {
 				mask.Rect, mask.Stride = image.Rect(0, 0, 2, 4), 2
 			}
-			put(t, dir, "masks/x.png", pngBytes(t, mask))
+			put(t, dir, "masks/x.png", testpng.Encode(mask))
 			put(t, dir, "a.json", fmt.Appendf(nil, `{"images": [{"id": 1, "file_name": "x.tif", "width": %d, "height": %d}],
 				"categories": [{"id": 1, "name": "dot"}], "annotations": [{"id": 1, "image_id": 1, "category_id": 1, "bbox": [1, 0, 1, 2], "area": 2, "iscrowd": 0}]}`,
 				mask.Rect.Dx(), mask.Rect.Dy()))

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"image"
 	"image/color"
-	"image/png"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -20,19 +19,11 @@ import (
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/convert/internal/sample"
 	"github.com/tfrec/tfrec/internal/annotation/objects"
+	"github.com/tfrec/tfrec/internal/dev/testpng"
 	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 )
-
-func pngBytes(t *testing.T, im image.Image) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	if err := png.Encode(&b, im); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
-}
 
 // oddImages makes a source of n images of odd sizes in three classes: RGB, gray, with alpha, turned
 // by EXIF, and of one pixel.
@@ -49,18 +40,18 @@ func oddImages(t *testing.T, n int) string {
 			for k := range im.Pix {
 				im.Pix[k] = uint8(r.IntN(256))
 			}
-			data = pngBytes(t, im)
+			data = testpng.Encode(im)
 		case 1:
 			im := image.NewNRGBA(image.Rect(0, 0, w, h))
 			for k := range im.Pix {
 				im.Pix[k] = uint8(r.IntN(256))
 			}
-			data = pngBytes(t, im)
+			data = testpng.Encode(im)
 		case 2:
 			d := drawDrawing(r, i)
 			data = d.file()
 		case 3:
-			data = pngBytes(t, image.NewGray(image.Rect(0, 0, 1, 1)))
+			data = testpng.Encode(image.NewGray(image.Rect(0, 0, 1, 1)))
 		default:
 			data = pngOf(i)
 		}
@@ -412,8 +403,8 @@ func TestMixedClassMasks(t *testing.T) {
 		for k := range im.Pix {
 			im.Pix[k], mask.Pix[k] = uint8(10*i), uint8(i)
 		}
-		put(t, src, fmt.Sprintf("%02d.png", i), pngBytes(t, im))
-		put(t, masks, fmt.Sprintf("%02d.png", i), pngBytes(t, mask))
+		put(t, src, fmt.Sprintf("%02d.png", i), testpng.Encode(im))
+		put(t, masks, fmt.Sprintf("%02d.png", i), testpng.Encode(mask))
 	}
 	o := ImageOptions{Encode: EncodeSpec{Format: PNG}, Annotations: AnnotationSpec{Masks: masks}, Labels: LabelSpec{None: true}}
 	for _, spec := range []string{"cutmix", "hflip|mosaic:40"} {

@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"image"
 	"image/color"
-	"image/png"
 	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/annotation/objects"
+	"github.com/tfrec/tfrec/internal/dev/testpng"
 	"github.com/tfrec/tfrec/internal/imagekey"
 )
 
@@ -28,11 +28,7 @@ func (d *drawing) maskFile(value func(at image.Point) uint8) []byte {
 			im.SetGray(sx, sy, color.Gray{Y: value(image.Pt(x, y))})
 		}
 	}
-	var b bytes.Buffer
-	if err := png.Encode(&b, im); err != nil {
-		panic(err)
-	}
-	return b.Bytes()
+	return testpng.Encode(im)
 }
 
 // addMasks adds a mask of each object, and one of the classes, counted from 1.

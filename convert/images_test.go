@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"image"
 	"image/color"
-	"image/png"
 	"io/fs"
 	"maps"
 	"os"
@@ -18,6 +17,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/dev/testpng"
 	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
@@ -33,11 +33,7 @@ func pngOf(n int) []byte {
 			im.Set(x, y, color.RGBA{uint8(n), uint8(n >> 8), uint8(x * y), 255})
 		}
 	}
-	var b bytes.Buffer
-	if err := png.Encode(&b, im); err != nil {
-		panic(err)
-	}
-	return b.Bytes()
+	return testpng.Encode(im)
 }
 
 // old is a time long enough ago for a file to be settled.

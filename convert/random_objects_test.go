@@ -9,7 +9,6 @@ import (
 	"image"
 	"image/color"
 	"image/draw"
-	"image/png"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -26,6 +25,7 @@ import (
 	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/annotation/annotationtest"
 	"github.com/tfrec/tfrec/internal/annotation/objects"
+	"github.com/tfrec/tfrec/internal/dev/testpng"
 	"github.com/tfrec/tfrec/internal/dev/torture"
 	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/set/setdir"
@@ -255,7 +255,7 @@ func (f *annotatedFile) image() []byte {
 // writeMask writes the mask of the classes of an image: hueK is K+1.
 func (x *objectsTrial) writeMask(name string) {
 	f := x.files[name]
-	var b bytes.Buffer
+	var file []byte
 	if f != nil && !f.unmasked {
 		w, h, _ := f.annotated(image.Rectangle{})
 		mask := image.NewGray(image.Rect(0, 0, w, h))
@@ -263,11 +263,9 @@ func (x *objectsTrial) writeMask(name string) {
 			_, _, box := f.annotated(r.box)
 			draw.Draw(mask, box, image.NewUniform(color.Gray{Y: uint8(r.class) + 1}), image.Point{}, draw.Src)
 		}
-		if err := png.Encode(&b, mask); err != nil {
-			panic(err)
-		}
+		file = testpng.Encode(mask)
 	}
-	x.save(filepath.Join(x.masksDir(), filepath.FromSlash(strings.TrimSuffix(name, path.Ext(name))+".png")), b.Bytes())
+	x.save(filepath.Join(x.masksDir(), filepath.FromSlash(strings.TrimSuffix(name, path.Ext(name))+".png")), file)
 }
 
 func (x *objectsTrial) writeImage(name string) {

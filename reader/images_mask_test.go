@@ -1,11 +1,9 @@
 package reader
 
 import (
-	"bytes"
 	"errors"
 	"image"
 	"image/color"
-	"image/png"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -14,6 +12,7 @@ import (
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/columns"
 	"github.com/tfrec/tfrec/internal/dev/settest"
+	"github.com/tfrec/tfrec/internal/dev/testpng"
 	"github.com/tfrec/tfrec/internal/dev/torture"
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -46,7 +45,7 @@ func TestImagesSayWhichMaskIsBad(t *testing.T) {
 		"another size": {random(12, 8, 1), good, `feature "mask": the mask is 12x8x1: want 12x9x1`},
 		"colors":       {random(12, 9, 3), good, `feature "mask": the mask is 12x9x3`},
 		"lossy":        {jpeg, good, `feature "mask": the jpeg is not a mask: store the classes in a PNG`},
-		"16 bits":      {encodedPNG(t, image.NewGray16(image.Rect(0, 0, 12, 9))), good, `feature "mask": the png is not a mask: store the classes in a PNG, grayscale with up to 8 bits`},
+		"16 bits":      {testpng.Encode(image.NewGray16(image.Rect(0, 0, 12, 9))), good, `feature "mask": the png is not a mask: store the classes in a PNG, grayscale with up to 8 bits`},
 		"damaged":      {good[:len(good)/2], good, `feature "mask": `},
 		"no mask":      {nil, good, `feature "mask": want an image; it has 0 values`},
 		"no left":      {good, nil, `feature "left": want an image; it has 0 values`},
@@ -87,8 +86,8 @@ func TestMasksWithPalette(t *testing.T) {
 	mask.Pix = []byte{2, 1, 0, 2}
 	set := writeRecords(t, Options{}, 1, func(int) [][]byte {
 		return [][]byte{settest.Example(func(b *tfrecord.Builder) {
-			b.Bytes(DefaultImageKey, encodedPNG(t, image.NewRGBA(mask.Rect)))
-			b.Bytes("mask", encodedPNG(t, mask))
+			b.Bytes(DefaultImageKey, testpng.Encode(image.NewRGBA(mask.Rect)))
+			b.Bytes("mask", testpng.Encode(mask))
 		})}
 	})
 	for b, err := range Images(set.Records(), ImageSpec{Size: 2, NoLabels: true, MaskKey: "mask"}).All(t.Context()) {
@@ -166,13 +165,4 @@ func TestMasksFollowOrientations(t *testing.T) {
 		}
 		checkFreed(t)
 	}
-}
-
-func encodedPNG(t *testing.T, m image.Image) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	if err := png.Encode(&b, m); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
 }

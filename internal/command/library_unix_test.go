@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"image"
 	"image/jpeg"
-	"image/png"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/convert"
+	"github.com/tfrec/tfrec/internal/dev/testpng"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -149,14 +149,10 @@ func TestDefaultsOfLibraryAndCommandAgree(t *testing.T) {
 			t.Fatal(err)
 		}
 		size, err := jpeg.DecodeConfig(bytes.NewReader(data))
-		var mask bytes.Buffer
-		if err == nil {
-			err = png.Encode(&mask, image.NewGray(image.Rect(0, 0, size.Width, size.Height)))
-		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		write("masks/"+strconv.Itoa(i)+"/a.png", mask.String())
+		write("masks/"+strconv.Itoa(i)+"/a.png", string(testpng.Encode(image.NewGray(image.Rect(0, 0, size.Width, size.Height)))))
 		write("src/"+strconv.Itoa(i)+"/a.jpg", string(data))
 		write("voc/"+strconv.Itoa(i)+"/a.xml", "<annotation><size><width>9</width><height>9</height></size></annotation>")
 	}

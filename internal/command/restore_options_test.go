@@ -3,11 +3,9 @@ package command
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"image"
 	"image/jpeg"
-	"image/png"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -17,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/convert"
+	"github.com/tfrec/tfrec/internal/dev/testpng"
 	"github.com/tfrec/tfrec/internal/dev/torture"
 	"github.com/tfrec/tfrec/internal/option"
 	"github.com/tfrec/tfrec/manifest"
@@ -303,12 +302,12 @@ func writeSources(t *testing.T) {
 		for p := range img.Pix {
 			img.Pix[p] = uint8(rng.IntN(256))
 		}
-		var photo, mask bytes.Buffer
-		if err := errors.Join(jpeg.Encode(&photo, img, nil), png.Encode(&mask, img)); err != nil {
+		var photo bytes.Buffer
+		if err := jpeg.Encode(&photo, img, nil); err != nil {
 			t.Fatal(err)
 		}
 		write("photos/"+class+"/"+name+".jpg", photo.Bytes())
-		write("masks/"+class+"/"+name+".png", mask.Bytes())
+		write("masks/"+class+"/"+name+".png", testpng.Encode(img))
 		write("flat/"+class+name+".jpg", photo.Bytes())
 		write("objects/"+class+name+".jpg", photo.Bytes())
 		part := []string{"train", "val"}[i%3/2]

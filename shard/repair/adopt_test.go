@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	"image/png"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -20,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tfrec/tfrec/internal/dev/settest"
+	"github.com/tfrec/tfrec/internal/dev/testpng"
 	"github.com/tfrec/tfrec/internal/dev/torture"
 	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/set/setdir"
@@ -115,10 +115,8 @@ func TestAdoptFindsDepth(t *testing.T) {
 	} {
 		var data []byte
 		for _, m := range images {
-			var out bytes.Buffer
-			settest.Check(t, png.Encode(&out, m))
 			var b tfrecord.Builder
-			b.Bytes("image", out.Bytes())
+			b.Bytes("image", testpng.Encode(m))
 			data = tfrecord.AppendFrame(data, b.Append(nil))
 		}
 		dir := t.TempDir()

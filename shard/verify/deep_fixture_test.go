@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"image"
 	"image/color"
-	"image/png"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/dev/settest"
+	"github.com/tfrec/tfrec/internal/dev/testpng"
 	"github.com/tfrec/tfrec/internal/set/setdir"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
@@ -60,9 +60,7 @@ func noisePNG(t testing.TB, seed uint64, w, h int) []byte {
 	for i := range im.Pix {
 		im.Pix[i] = uint8(rng.Uint32()) | uint8(255*(i%4/3))
 	}
-	var b bytes.Buffer
-	settest.Check(t, png.Encode(&b, im))
-	return b.Bytes()
+	return testpng.Encode(im)
 }
 
 // deepSet writes a set of two splits, train and test, of 12 records each, after applying harm.

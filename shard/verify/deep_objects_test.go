@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"image"
 	"image/color"
-	"image/png"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/annotation/objects"
 	"github.com/tfrec/tfrec/internal/dev/settest"
+	"github.com/tfrec/tfrec/internal/dev/testpng"
 	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -28,9 +28,7 @@ func maskPNG(t testing.TB, w, h int, palette bool) []byte {
 	if palette {
 		im = image.NewPaletted(image.Rect(0, 0, w, h), color.Palette{color.Black, color.White, color.Transparent})
 	}
-	var b bytes.Buffer
-	settest.Check(t, png.Encode(&b, im))
-	return b.Bytes()
+	return testpng.Encode(im)
 }
 
 // objectFile writes 24 records with two objects each, as the tools of TensorFlow's Object Detection

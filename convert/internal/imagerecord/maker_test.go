@@ -1,9 +1,7 @@
 package imagerecord
 
 import (
-	"bytes"
 	"image"
-	"image/png"
 	"os"
 	"testing"
 
@@ -11,6 +9,7 @@ import (
 	"github.com/tfrec/tfrec/convert/internal/options"
 	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/convert/internal/sample"
+	"github.com/tfrec/tfrec/internal/dev/testpng"
 )
 
 func policyOf(t *testing.T, text string) *augment.Policy {
@@ -64,11 +63,7 @@ func TestMemoryOfAMosaic(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var file bytes.Buffer
-	if err := png.Encode(&file, image.NewGray(image.Rect(0, 0, 8, 8))); err != nil {
-		t.Fatal(err)
-	}
-	data := file.Bytes()
+	data := testpng.Encode(image.NewGray(image.Rect(0, 0, 8, 8)))
 	info, err := codec.Stat(data)
 	if err != nil {
 		t.Fatal(err)

@@ -183,7 +183,7 @@ func TestRandom(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"shapes": [{"label": "a", "points": [[1, 2], [3, 4]], "shape_type": "rectangle"}, 0], "imagePath": "a.jpg", "imageWidth": 3}`))
 	f.Add([]byte(`{"shapes": [{"label": "a", "points": [[1, 2], [3, 4], [9, 0.5e1]], "shape_type": "polygon"}]}`))
-	f.Add([]byte(`{"shapes": [{"label": "a", "points": [[1, 2], [3, 3]], "shape_type": "mask", "mask": "` + maskText(f, image.NewGray(image.Rect(0, 0, 3, 2))) + `", "group_id": 1}], "imageWidth": 9, "imageHeight": 8}`))
+	f.Add([]byte(`{"shapes": [{"label": "a", "points": [[1, 2], [3, 3]], "shape_type": "mask", "mask": "` + maskText(image.NewGray(image.Rect(0, 0, 3, 2))) + `", "group_id": 1}], "imageWidth": 9, "imageHeight": 8}`))
 	f.Add([]byte("\ufeff" + `{"shapes": [{"label": "a", "points": [[1, 2], [3, 4]], "shape_type": "circle"}, {}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		p := parser{regions: true}

@@ -7,23 +7,18 @@ import (
 	"fmt"
 	"image"
 	"image/color"
-	"image/png"
 	"strings"
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/annotation/region"
+	"github.com/tfrec/tfrec/internal/dev/testpng"
 	"github.com/tfrec/tfrec/internal/dev/torture"
 )
 
 // maskText is a mask as LabelMe writes it.
-func maskText(t testing.TB, im image.Image) string {
-	t.Helper()
-	var b bytes.Buffer
-	if err := png.Encode(&b, im); err != nil {
-		t.Fatal(err)
-	}
-	return base64.StdEncoding.EncodeToString(b.Bytes())
+func maskText(im image.Image) string {
+	return base64.StdEncoding.EncodeToString(testpng.Encode(im))
 }
 
 // TestGroups writes random shapes, some of them in groups, and compares the objects with a model:
@@ -62,7 +57,7 @@ func TestGroups(t *testing.T) {
 						drawn[(int(box.YMin)+i/im.Stride)*w+int(box.XMin)+i%im.Stride] = 1
 					}
 				}
-				shape["shape_type"], shape["mask"] = "mask", maskText(t, im)
+				shape["shape_type"], shape["mask"] = "mask", maskText(im)
 				shape["points"] = [][]float64{{box.XMin, box.YMin}, {box.XMax - 1, box.YMax - 1}}
 			}
 			if shape["mask"] == nil {
@@ -114,10 +109,10 @@ func TestGroups(t *testing.T) {
 
 // TestBrokenMasks: a mask that cannot be used is a fault, and its box an object.
 func TestBrokenMasks(t *testing.T) {
-	gray := maskText(t, image.NewGray(image.Rect(0, 0, 3, 2)))
-	deep := maskText(t, image.NewGray16(image.Rect(0, 0, 3, 2)))
-	colours := maskText(t, image.NewNRGBA(image.Rect(0, 0, 3, 2)))
-	palette := maskText(t, image.NewPaletted(image.Rect(0, 0, 3, 2), color.Palette{color.Black, color.White}))
+	gray := maskText(image.NewGray(image.Rect(0, 0, 3, 2)))
+	deep := maskText(image.NewGray16(image.Rect(0, 0, 3, 2)))
+	colours := maskText(image.NewNRGBA(image.Rect(0, 0, 3, 2)))
+	palette := maskText(image.NewPaletted(image.Rect(0, 0, 3, 2), color.Palette{color.Black, color.White}))
 	const size = `"imageWidth": 40, "imageHeight": 30, `
 	for what, c := range map[string]struct{ size, points, mask, want string }{
 		"whole":          {size, "[[1, 2], [3, 3]]", `"` + gray + `"`, ""},

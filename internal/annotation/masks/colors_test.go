@@ -4,21 +4,12 @@ import (
 	"bytes"
 	"image"
 	"image/color"
-	"image/png"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/dev/testpng"
 )
-
-func encode(t testing.TB, im image.Image) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	if err := png.Encode(&b, im); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
-}
 
 func newCodec(t testing.TB) *augment.Codec {
 	t.Helper()
@@ -36,7 +27,7 @@ func paint(t testing.TB, classes []uint8, w int, colors [][3]uint8) []byte {
 		c := colors[class]
 		im.SetNRGBA(i%w, i/w, color.NRGBA{c[0], c[1], c[2], 255}) // encoded as RGB, since it is opaque
 	}
-	return encode(t, im)
+	return testpng.Encode(im)
 }
 
 // randomColors returns n different colours; with near, such as differ by little.
@@ -106,7 +97,7 @@ func TestIsRGB(t *testing.T) {
 		"RGB": {opaque, true}, "RGBA": {image.NewNRGBA(at), false}, "gray": {image.NewGray(at), false}, "16 bits": {image.NewNRGBA64(at), false},
 		"palette": {image.NewPaletted(at, color.Palette{color.Black, color.White}), false},
 	} {
-		if info, err := newCodec(t).Stat(encode(t, c.im)); err != nil || IsRGB(info) != c.want {
+		if info, err := newCodec(t).Stat(testpng.Encode(c.im)); err != nil || IsRGB(info) != c.want {
 			t.Errorf("%s: %+v, %v", name, info, err)
 		}
 	}

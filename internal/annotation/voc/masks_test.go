@@ -9,7 +9,6 @@ import (
 	"hash/crc32"
 	"image"
 	"image/color"
-	"image/png"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/annotation/region"
+	"github.com/tfrec/tfrec/internal/dev/testpng"
 )
 
 // put writes a file below a directory.
@@ -47,26 +47,17 @@ func xmlOf(n, bad int) []byte {
 	return []byte(b.String() + "</annotation>")
 }
 
-func encode(t *testing.T, im image.Image) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	if err := png.Encode(&b, im); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
-}
-
 // paletted is a PNG of pixels with a palette, and gray one without.
 func paletted(t *testing.T, pix []uint8, w, h int) []byte {
 	palette := make(color.Palette, 256)
 	for i := range palette {
 		palette[i] = color.RGBA{uint8(i), 0, 0, 255}
 	}
-	return encode(t, &image.Paletted{Pix: pix, Stride: w, Rect: image.Rect(0, 0, w, h), Palette: palette})
+	return testpng.Encode(&image.Paletted{Pix: pix, Stride: w, Rect: image.Rect(0, 0, w, h), Palette: palette})
 }
 
 func gray(t *testing.T, pix []uint8, w, h int) []byte {
-	return encode(t, &image.Gray{Pix: pix, Stride: w, Rect: image.Rect(0, 0, w, h)})
+	return testpng.Encode(&image.Gray{Pix: pix, Stride: w, Rect: image.Rect(0, 0, w, h)})
 }
 
 // TestMasks draws random masks: the region of each object is where its number is, whatever directory
@@ -156,8 +147,8 @@ func TestOddMasks(t *testing.T) {
 		{"one object more", gray(t, []uint8{1, 2, 3, 255}, 2, 2), "", "SegmentationObject/1.png has pixels of it, and the annotation no such object"},
 		{"no PNG", []byte("\xff\xd8 a JPEG"), "SegmentationObject/1.png: it cannot be read as a PNG", ""},
 		{"cut short", gray(t, make([]uint8, 400), 20, 20)[:50], "SegmentationObject/1.png: it cannot be read as a PNG", ""},
-		{"colours", encode(t, image.NewRGBA(image.Rect(0, 0, 2, 2))), "SegmentationObject/1.png: want a PNG with a palette, or grayscale", ""},
-		{"16 bits", encode(t, image.NewGray16(image.Rect(0, 0, 2, 2))), "SegmentationObject/1.png: want a PNG with a palette, or grayscale", ""},
+		{"colours", testpng.Encode(image.NewRGBA(image.Rect(0, 0, 2, 2))), "SegmentationObject/1.png: want a PNG with a palette, or grayscale", ""},
+		{"16 bits", testpng.Encode(image.NewGray16(image.Rect(0, 0, 2, 2))), "SegmentationObject/1.png: want a PNG with a palette, or grayscale", ""},
 		{"a bomb", huge, "SegmentationObject/1.png: it ", ""},
 	} {
 		root := t.TempDir()

@@ -1,14 +1,13 @@
 package decodeplan
 
 import (
-	"bytes"
 	"image"
-	"image/png"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/dev/testpng"
 )
 
 func TestFor(t *testing.T) {
@@ -28,11 +27,7 @@ func TestFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var data bytes.Buffer
-	if err := png.Encode(&data, image.NewGray(image.Rect(0, 0, info.Width, info.Height))); err != nil {
-		t.Fatal(err)
-	}
-	other, err := codec.Stat(data.Bytes())
+	other, err := codec.Stat(testpng.Encode(image.NewGray(image.Rect(0, 0, info.Width, info.Height))))
 	if err != nil {
 		t.Fatal(err)
 	}

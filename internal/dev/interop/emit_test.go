@@ -21,6 +21,7 @@ import (
 	"github.com/tfrec/tfrec/internal/annotation/objects"
 	"github.com/tfrec/tfrec/internal/codec/jpeg"
 	"github.com/tfrec/tfrec/internal/codec/png/pngtest"
+	"github.com/tfrec/tfrec/internal/dev/testpng"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -282,15 +283,11 @@ func emittedSets(t *testing.T) map[string]emittedSet {
 	data = nil
 	for i := range 40 {
 		var b tfrecord.Builder
-		var pixels bytes.Buffer
 		im := image.NewNRGBA(image.Rect(0, 0, 12, 10))
 		for k := range im.Pix {
 			im.Pix[k] = byte(i*k) | byte(255*(k%4/3))
 		}
-		if err := png.Encode(&pixels, im); err != nil {
-			t.Fatal(err)
-		}
-		b.Bytes("image/encoded", pixels.Bytes())
+		b.Bytes("image/encoded", testpng.Encode(im))
 		b.Int64("image/height", 10)
 		b.Int64("image/width", 12)
 		n := i % 4

@@ -148,7 +148,11 @@ func (c *chunker) fill(n int) error {
 			}
 		}
 		have, want := len(c.buf), max(n-len(c.buf), 0)+c.step
-		c.step = min(2*c.step, maxStep)
+		if most := max(have, minStep); have+want > max(cap(c.buf), have+most) {
+			want = most // a short file takes no more memory than it is long
+		} else {
+			c.step = min(2*c.step, maxStep)
+		}
 		c.buf = slices.Grow(c.buf, want)
 		got, err := io.ReadFull(c.r, c.buf[have:have+want])
 		c.buf = c.buf[:have+got]

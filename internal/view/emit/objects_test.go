@@ -1,9 +1,7 @@
 package emit
 
 import (
-	"bytes"
 	"image"
-	"image/png"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/annotation/objects"
+	"github.com/tfrec/tfrec/internal/dev/testpng"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard/stats"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -19,10 +18,6 @@ import (
 // TestObjects describes records with one object each, whose lists are of any length all the same,
 // and a mask.
 func TestObjects(t *testing.T) {
-	var mask bytes.Buffer
-	if err := png.Encode(&mask, image.NewGray(image.Rect(0, 0, 4, 4))); err != nil {
-		t.Fatal(err)
-	}
 	var b tfrecord.Builder
 	for _, axis := range objects.Axes {
 		b.Float(axis.Min, 0.25)
@@ -30,7 +25,7 @@ func TestObjects(t *testing.T) {
 	}
 	b.Int64(objects.KeyLabel, 90)
 	b.String(objects.KeyText, "cat")
-	b.Bytes(objects.KeySegmentation, mask.Bytes())
+	b.Bytes(objects.KeySegmentation, testpng.Encode(image.NewGray(image.Rect(0, 0, 4, 4))))
 	dir := writeSet(t, map[string][][]byte{"a.tfrecord": {b.Append(nil), b.Append(nil)}})
 	d, err := describe(t, dir)
 	if err != nil {
@@ -76,15 +71,12 @@ func TestObjects(t *testing.T) {
 func TestMaskSize(t *testing.T) {
 	records := func(heights ...int) (records [][]byte) {
 		for _, h := range heights {
-			var pixels bytes.Buffer
-			if err := png.Encode(&pixels, image.NewGray(image.Rect(0, 0, 20, h))); err != nil {
-				t.Fatal(err)
-			}
+			pixels := testpng.Encode(image.NewGray(image.Rect(0, 0, 20, h)))
 			var b tfrecord.Builder
-			b.Bytes("image/encoded", pixels.Bytes())
+			b.Bytes("image/encoded", pixels)
 			b.Int64("image/height", int64(h))
 			b.Int64("image/width", 20)
-			b.Bytes(objects.KeySegmentation, pixels.Bytes())
+			b.Bytes(objects.KeySegmentation, pixels)
 			records = append(records, b.Append(nil))
 		}
 		return records
