@@ -6,12 +6,15 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/tfrec/tfrec/internal/dev/race"
 )
 
 // TestPreviewKilledAtAnyMoment kills the verbs that write a page or a contact sheet with SIGKILL: the
 // file is whole or is not there, and the same command again ends with that of a run left alone, also
 // where the killed one had written it.
 func TestPreviewKilledAtAnyMoment(t *testing.T) {
+	race.Skip(t)
 	in := filepath.Join(t.TempDir(), "in")
 	must(t, "convert", "images", filepath.Join(demo(), "photos"), in, "--name", "k", "--resize", "64x64", "--encode", "png", "--shards", "3", "--quiet")
 	photos, err := filepath.Glob(filepath.Join(demo(), "photos/daisy/*.jpg"))

@@ -16,6 +16,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/tfrec/tfrec/internal/dev/race"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -45,6 +46,8 @@ func TestScripts(t *testing.T) {
 				return os.Geteuid() == 0, nil
 			case "tmpfs":
 				return mountsSmall(), nil
+			case "race": // of pixels, which packages test under the race detector
+				return race.Enabled, nil
 			}
 			return false, fmt.Errorf("unknown condition %s", name)
 		},

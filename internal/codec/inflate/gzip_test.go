@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/dev/race"
 	"github.com/tfrec/tfrec/internal/dev/torture"
 )
 
@@ -43,6 +44,7 @@ func members(r *rand.Rand, most int) (file, content []byte) {
 func TestGzip(t *testing.T) { eachDecoder(t, testGzip) }
 
 func testGzip(t *testing.T) {
+	race.Skip(t)
 	r := torture.Rand(t)
 	for i := range 100 {
 		file, content := members(r, []int{10, 1000, 100_000}[i%3])
@@ -100,6 +102,7 @@ func FuzzGzip(f *testing.F) {
 func TestGzipPadding(t *testing.T) { eachDecoder(t, testGzipPadding) }
 
 func testGzipPadding(t *testing.T) {
+	race.Skip(t)
 	r := torture.Rand(t)
 	for i := range 100 {
 		file, content := members(r, []int{10, 1000, 100_000}[i%3])

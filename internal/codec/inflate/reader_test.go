@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/dev/race"
 	"github.com/tfrec/tfrec/internal/dev/torture"
 )
 
@@ -174,6 +175,7 @@ func checkReference(t *testing.T, data []byte, limit int, seed uint64) error {
 func TestDamaged(t *testing.T) { eachDecoder(t, testDamaged) }
 
 func testDamaged(t *testing.T) {
+	race.Skip(t)
 	r := torture.Rand(t)
 	for _, content := range contents(r) {
 		content = content[:min(len(content), 5000)]

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/tfrec/tfrec/internal/dev/race"
 )
 
 // TestSorter compares with slices.Sort: rows of many lengths, distributed evenly or
@@ -30,7 +32,7 @@ func TestSorter(t *testing.T) {
 
 func testSorter(t *testing.T, procs int) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
-	for seed, test := range []struct {
+	tests := []struct {
 		rows, longest, kinds int // kinds: of rows that differ; 0 is any
 		memory               int64
 		files                int // at least this many, and none if 0
@@ -38,7 +40,8 @@ func testSorter(t *testing.T, procs int) {
 		{0, 10, 0, 0, 0}, {1, 10, 0, 0, 0}, {2000, 30, 0, 0, 0}, {2000, 30, 0, 8 << 20, 0},
 		{50_000, 40, 0, 0, 1}, {50_000, 40, 1, 0, 1}, {50_000, 40, 3, 1 << 20, 1}, {300, 100_000, 0, 0, 2},
 		{200_000, 60, 5000, 0, 2}, {200_000, 60, 0, 16 << 20, 1}, {20_000, 60, 0, 64 << 20, 0},
-	} {
+	}
+	for seed, test := range tests[:race.Few(len(tests), 8)] {
 		rng := rand.New(rand.NewPCG(uint64(seed), 1))
 		made, open := 0, 0
 		s := NewSorter(test.memory, func() (File, error) {

@@ -68,6 +68,7 @@ func TestBudget(t *testing.T) {
 // Conditions whose work is in proportion to the record always get it, and those on pairs of a
 // thousand values, too.
 func TestBudgetOfLinearWork(t *testing.T) {
+	race.Skip(t)
 	const n = 300_000
 	clause := `count(f["object/label"], # >= 0) == %d`
 	x, err := Compile(strings.Repeat(fmt.Sprintf(clause, n)+" && ", 4)+`all(f["object/label"], # not in 1..9 || # < 10)`, known)

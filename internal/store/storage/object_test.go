@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/tfrec/tfrec/internal/dev/race"
 )
 
 // quick returns the context of a test, with short pauses between requests that fail.
@@ -67,7 +69,7 @@ func TestReadAtAnyOffset(t *testing.T) {
 		group.Go(func() {
 			r := rand.New(rand.NewPCG(uint64(g), 1))
 			at := int64(0)
-			for range 60 {
+			for range race.Few(60, 15) {
 				if r.IntN(3) == 0 {
 					at = r.Int64N(int64(len(want)) + 10)
 				}

@@ -68,6 +68,7 @@ func hostileObjects(t testing.TB) string {
 }
 
 func TestHostileObjects(t *testing.T) {
+	race.Skip(t)
 	page, report := writePage(t, hostileObjects(t), options(t))
 	if report.Images != 13 || report.Unreadable != 0 {
 		t.Errorf("%+v", report)

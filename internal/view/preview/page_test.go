@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tfrec/tfrec/internal/dev/previewtest"
+	"github.com/tfrec/tfrec/internal/dev/race"
 	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -118,6 +119,7 @@ func TestPolicyFitsThePage(t *testing.T) {
 
 // TestPagesStaySmall gives as many as may be shown of what takes most.
 func TestPagesStaySmall(t *testing.T) {
+	race.Skip(t)
 	o := options(t)
 	jpeg, err := o.Codec.AppendJPEG(nil, previewtest.Noise(2, 300, 200, 3), 95, "444")
 	if err != nil {
