@@ -1,6 +1,7 @@
 package annotation
 
 import (
+	"cmp"
 	"path"
 	"path/filepath"
 	"slices"
@@ -17,9 +18,14 @@ import (
 // [Set.Match].
 //
 // COCO's files and tables have names of images, which are kept, unless all are without directories:
-// train/_annotations.coco.json annotates images in train, if the directory has any of them.
-func (s *Set) Within(at string, images []string) {
+// train/_annotations.coco.json annotates images in train, if the directory has any of them. Where images
+// in several directories have one of the names, instances_val.json, and a file of the split val,
+// annotates those in val.
+func (s *Set) Within(at, split string, images []string) {
 	home := s.home(at)
+	if home == "" && s.bare() && s.repeated(images) {
+		home = cmp.Or(imagetree.SplitOfFile(path.Base(filepath.ToSlash(at))), split)
+	}
 	if home == "" {
 		return
 	}
@@ -79,11 +85,27 @@ func (s *Set) bareNames() map[string]bool {
 	return names
 }
 
+// bare reports whether names are those of images, without directories.
+func (s *Set) bare() bool {
+	return IsFile(s.Format) && !slices.ContainsFunc(s.Images, func(im Image) bool { return strings.Contains(im.Name, "/") })
+}
+
+// repeated reports whether several images have one of the names.
+func (s *Set) repeated(images []string) bool {
+	names, seen := s.bareNames(), map[string]bool{}
+	return slices.ContainsFunc(images, func(image string) bool {
+		name := strings.ToLower(path.Base(image))
+		again := names[name] && seen[name]
+		seen[name] = true
+		return again
+	})
+}
+
 // home returns the end of a path that images have too: what follows the directory in which the
 // format keeps annotations, or a split right before it, or at the end of other paths. For COCO's
 // files and tables it is a split that has the file.
 func (s *Set) home(at string) string {
-	if IsFile(s.Format) && slices.ContainsFunc(s.Images, func(im Image) bool { return strings.Contains(im.Name, "/") }) {
+	if IsFile(s.Format) && !s.bare() {
 		return ""
 	}
 	if l := storage.Parse(at); !l.Remote() {

@@ -289,7 +289,7 @@ func (a *Union) Of(key string, files []options.AnnotationFile) (*annotation.Imag
 	var names []string
 	from := -1
 	for i, set := range a.Sets {
-		set.Within(files[i].Path, []string{key})
+		set.Within(files[i].Path, files[i].Split, []string{key})
 		matched, err := set.Match([]string{key})
 		if err != nil {
 			return nil, fmt.Errorf("%s: %s: %w; or give the image its path below the source as the key", optname.AnnotationSpecFiles, files[i].Path, err)

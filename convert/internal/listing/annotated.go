@@ -93,7 +93,7 @@ func matchAnnotations(o *options.ImageOptions, a *annotations.Union, found *walk
 		if file.Split != "" {
 			split = &file.Split
 		}
-		set.Within(file.Path, paths)
+		set.Within(file.Path, file.Split, paths)
 		matched, err := set.Match(paths)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %s: %w", optname.AnnotationSpecFiles, file.Path, err)
