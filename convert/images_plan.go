@@ -97,6 +97,13 @@ func planImages(o *ImageOptions, l *listing.Listing, codec *augment.Codec, befor
 		s.planSplit(split, members, o.ExistingShards(before, split))
 	}
 	s.planLoose()
+	for i, members := range s.samples {
+		for _, m := range members {
+			if s.Images[m.Image].Bad() != nil {
+				s.planned[i].Unusable++
+			}
+		}
+	}
 	return s, nil
 }
 

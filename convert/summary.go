@@ -10,7 +10,8 @@ import (
 //
 //   - Status is the outcome; Seconds is the duration.
 //   - Samples is the number planned: Records, Errors and Filtered (dropped by options) together,
-//     less the Errors that are annotations of images with a record, or of none.
+//     less the Errors that are annotations of images with a record, or of none. With Options.DryRun,
+//     Errors are those that listing the source shows, and there are no Records.
 //   - SkippedFiles are files of the source that are not images; LeftOut counts the parts of the
 //     source that the set does not have, by reason.
 //   - AnnotationCounts are nil for a set without objects.
@@ -58,7 +59,7 @@ const (
 type Progress = plan.Progress
 
 // Plan describes the work of a run, as determined with Options.DryRun: the Name and Seed of the
-// set, its Shards, the Outputs that the run would write, relative to the output directory, the
+// set, its Shards, the Labels by id, the Features of its records, the Outputs that the run would write, relative to the output directory, the
 // files of the existing set that would be Removed, and with Options.Estimate an Estimate.
 type Plan = plan.Plan
 

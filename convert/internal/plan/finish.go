@@ -290,6 +290,8 @@ func (r *run) summary(status Status, fingerprint string) *Summary {
 			}
 			s.Bytes += d.Bytes
 			split.Records += d.Records
+		} else if status == Planned {
+			s.Errors += j.Unusable
 		}
 		s.Splits[j.Name.Split] = split
 		if r.kept[i] {

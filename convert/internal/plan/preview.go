@@ -9,7 +9,7 @@ import (
 
 // preview summarises a run that writes nothing.
 func (r *run) preview(ctx context.Context) (*Summary, error) {
-	p := &Plan{Name: r.Name, Seed: r.Seed, Outputs: r.files(), Removed: []string{}}
+	p := &Plan{Name: r.Name, Seed: r.Seed, Labels: r.described.Labels, Features: r.described.Features, Outputs: r.files(), Removed: []string{}}
 	removed, err := r.before.stale(r.dir, append(r.files(), manifest.LedgerFile))
 	if err != nil {
 		return nil, err

@@ -90,7 +90,9 @@ type Layout struct {
 type Shard struct {
 	Name    shard.Name
 	Samples int64
-	Bytes   int64 // of its records before compression, estimated from the input; 0: unknown
+	// Unusable is how many ledger entries it will have by what the listing shows; reading may find more.
+	Unusable int64
+	Bytes    int64 // of its records before compression, estimated from the input; 0: unknown
 }
 
 // Settled is the age a file needs for its time to reveal a later change. File systems have coarse

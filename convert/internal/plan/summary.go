@@ -8,6 +8,7 @@ import (
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/set/setdir"
+	"github.com/tfrec/tfrec/manifest"
 )
 
 // Status is the outcome of a run.
@@ -27,7 +28,8 @@ const (
 type Summary struct {
 	Status Status `json:"status"`
 	// Samples is the number planned: the sum of Records, Errors and Filtered, less the Errors that are
-	// annotations of images with a record, or of none.
+	// annotations of images with a record, or of none. With Options.DryRun, Errors are those that listing
+	// the input shows, and there are no Records.
 	Samples int64 `json:"samples"`
 	Records int64 `json:"records"`
 	Errors  int64 `json:"errors"`
@@ -170,6 +172,10 @@ type Plan struct {
 	Name   string      `json:"name"`
 	Seed   uint64      `json:"seed"`
 	Shards []PlanShard `json:"shards"`
+	// Labels are the names of the labels by id; empty if there are none, or they have no names.
+	Labels []string `json:"labels"`
+	// Features are what records have, as in the manifest.
+	Features []manifest.Feature `json:"features"`
 	// Outputs are all files that the run would write, relative to the output directory.
 	Outputs []string `json:"outputs"`
 	// Removed are the files of the existing set that the run would remove and not write again,

@@ -36,9 +36,11 @@ metadata that TFDS reads. The same inputs, options and seed give the same bytes,
 whatever the number of workers. The same command again resumes an interrupted run, and
 redoes only what changed in the input.
 
-With --config or --from-manifest, the file selects the verb, and all other flags are
-those of the verb.`,
-		Example: `  tfrec convert --config convert.yaml
+Without a verb, SRC is converted as tfrec init proposes, if there is one way only. With
+--config or --from-manifest, the file selects the verb. All other flags are those of the
+verb.`,
+		Example: `  tfrec convert photos out --resize 224
+  tfrec convert --config convert.yaml
   tfrec convert --from-manifest out/manifest.json photos out2`,
 		DisableFlagParsing: true, // the file selects a verb below, which parses the flags
 	}
