@@ -15,6 +15,8 @@ import (
 var (
 	pathNames  = []string{"path", "file", "filename", "file_name", "image", "image_path", "id"}
 	labelNames = []string{"label", "class", "target", "category", "tags"}
+	// textNames are those of columns that describe an image in words, which are no labels.
+	textNames  = []string{"caption", "captions", "text", "description", "prompt", "title", "sentence", "comment"}
 	splitNames = []string{"split", "subset", "partition"}
 )
 
@@ -62,12 +64,12 @@ func (t *Table) findColumns(certain bool, rows [][]string) error {
 	}
 	if path < 0 {
 		if path = t.pathColumn(rows, label); path < 0 {
-			return t.unknown("path", optname.LabelSpecPathColumn, pathNames)
+			return t.unknown("path", optname.LabelSpecPathColumn, pathNames, path)
 		}
 	}
 	if label < 0 && !t.o.NoLabels {
-		if label = t.onlyOther(path, pathNames); label < 0 {
-			return t.unknown("label", optname.LabelSpecColumn, labelNames)
+		if label = t.onlyOther(path, slices.Concat(pathNames, textNames)); label < 0 {
+			return t.unknown("label", optname.LabelSpecColumn, labelNames, path)
 		}
 	}
 	t.path, t.label = path, label
@@ -211,10 +213,27 @@ func (t *Table) isFeature(name string) bool {
 	return slices.ContainsFunc(t.o.Features, func(f Feature) bool { return isOneOf(name, []string{f.Name}) })
 }
 
+// ColumnError means that a table has no column of paths, or none of labels, that its name shows.
+type ColumnError struct {
+	What    string   // "path" or "label"
+	Path    string   // the column of paths; "" if it is unknown
+	Columns []string // all
+	option  optname.Name
+	guesses []string
+}
+
+func (e *ColumnError) Error() string {
+	return fmt.Sprintf("which column holds the %s? %s names it; none is called %s; the columns are %s",
+		e.What, e.option, strings.Join(e.guesses, ", "), Quote(e.Columns))
+}
+
 // unknown is the error for a column that an option may name.
-func (t *Table) unknown(what string, option optname.Name, guesses []string) error {
-	return fmt.Errorf("which column holds the %s? %s names it; none is called %s; the columns are %s",
-		what, option, strings.Join(guesses, ", "), Quote(t.header))
+func (t *Table) unknown(what string, option optname.Name, guesses []string, path int) error {
+	e := &ColumnError{What: what, Columns: t.header, option: option, guesses: guesses}
+	if path >= 0 {
+		e.Path = t.header[path]
+	}
+	return e
 }
 
 // LabelColumn returns the index of the column of labels: the one with the given name or, without a
@@ -224,7 +243,7 @@ func LabelColumn(columns []string, name string) (int, error) {
 	i, err := t.given("label", name)
 	if err == nil && i < 0 {
 		if i = t.guess(labelNames, -1); i < 0 {
-			err = t.unknown("label", optname.LabelSpecColumn, labelNames)
+			err = t.unknown("label", optname.LabelSpecColumn, labelNames, -1)
 		}
 	}
 	return i, err

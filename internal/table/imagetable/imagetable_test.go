@@ -176,6 +176,7 @@ func TestTablesThatAreRefused(t *testing.T) {
 		{"blank", "\n\n", Options{}, "no rows"},
 		{"one column", "a.jpg\nb.jpg\n", Options{}, "one column only"},
 		{"no label", "path,breed,age\na.jpg,x,1\n", Options{}, `which column holds the label? LabelSpec.Column names it; none is called label, class, target, category, tags; the columns are "path", "breed", "age"`},
+		{"captions", "file_name,caption\na.jpg,a cat\n", Options{}, "which column holds the label?"},
 		{"no path", "picture,label,age\na.jpg,x,1\n", Options{}, "which column holds the path? LabelSpec.PathColumn names it"},
 		{"no path of two", "label,class\nx,y\n", Options{}, "which column holds the path? LabelSpec.PathColumn names it"},
 		{"many columns", wide, Options{}, "11 more"},
