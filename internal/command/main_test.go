@@ -78,6 +78,7 @@ func held(dir string) int {
 	ctx, stop := interruptible(inject.With(context.Background(), func(string) error {
 		if shards, _ := filepath.Glob(filepath.Join(dir, "*.tfrecord*")); len(shards) >= heldShards {
 			<-ctx.Done()
+			return context.Cause(ctx) // a run whose shards are all made would place them
 		}
 		return nil
 	}))
