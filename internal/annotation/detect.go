@@ -171,6 +171,9 @@ func lookCOCO(head []byte) string {
 	return lookMembers(head, "coco", "images", "annotations", "categories")
 }
 
+// LikeCOCO reports whether a file that begins with head may be one of COCO's.
+func LikeCOCO(head []byte) bool { return lookCOCO(head) != "" }
+
 // lookMembers returns the format if the object has one of the members.
 func lookMembers(head []byte, format string, members ...string) string {
 	text, _ := TrimMark(head)

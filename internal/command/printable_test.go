@@ -133,6 +133,11 @@ func TestNoControlCharacterIsPrinted(t *testing.T) {
 		write(filepath.Join(set, "s-train.tfrecord-00000-of-00001"), frames)
 		check("adopt", set)
 		check("adopt", set, "--check")
+		for _, in := range []string{src, csv, set, wrong, filepath.Dir(src)} {
+			check("init", in)
+			check("init", in, path()+".yaml")
+			check("convert", in, path())
+		}
 		check("convert", "images", src, images, "--resize", "32", "--shards", "1")
 		check("convert", "images", src, images, "--resize", "32", "--shards", "1", "--max-errors", "1")
 		check("convert", "images", src, images, "--resize", "16", "--shards", "1")

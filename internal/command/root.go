@@ -50,6 +50,7 @@ KiB, MiB, GiB; as values of flags, 64MiB and 64MB are both understood.`,
 	)
 	root.AddCommand(
 		conversion.NewCommand(e),
+		conversion.NewInitCommand(),
 		conversion.NewFinalizeCommand(),
 		newAugmentCommand(),
 		newInspectCommand(),

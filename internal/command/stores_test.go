@@ -25,6 +25,7 @@ var storeRuns = []struct {
 }{
 	{"convert images RAW/photos OUT --resize 32", 0},
 	{"convert csv RAW/penguins.csv OUT", 0},
+	{"init RAW", 0},
 	{"convert images RAW/photos OUT --resize 32 --task 0 --tasks 1", 0}, // for finalize
 	{"finalize OUT", 0},
 	{"reshard IN OUT --shards 2", 5},

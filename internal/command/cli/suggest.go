@@ -38,7 +38,7 @@ var OtherNames = map[string]string{
 	"benchmark": "bench", "speed": "bench", "time": "bench",
 	"gc": "clean", "prune": "clean", "cleanup": "clean",
 	"finish": "finalize", "complete": "finalize", "commit": "finalize", "finalise": "finalize",
-	"cuda": "gpu", "nvidia": "gpu", "transform": "augment", "man": "help", "usage": "help", "about": "version", "init": "config init",
+	"cuda": "gpu", "nvidia": "gpu", "transform": "augment", "man": "help", "usage": "help", "about": "version", "guess": "init", "detect": "init", "sniff": "init", "propose": "init",
 }
 
 // Suggest returns the verb below cmd that an unknown word may mean; "" if there is none.
@@ -75,6 +75,7 @@ var starts = []struct {
 	rows []row
 }{
 	{"Make", []row{
+		{"init SRC", "say what your data holds, and propose a command"},
 		{"convert images DIR OUT", "convert a directory of images to shards"},
 		{"convert table FILE OUT", "convert a table: CSV, JSON lines, Parquet"},
 	}},

@@ -292,7 +292,10 @@ func printSummary(w io.Writer, s *convert.Summary, out string) error {
 	if s.AnnotationCounts != nil {
 		faults = plural.Of(s.Errors, "fault") + " in samples and annotations"
 	}
-	if s.Errors > 0 {
+	switch {
+	case s.Errors > 0 && s.Status == convert.Planned:
+		fmt.Fprintf(&b, "  %s, as far as listing the source shows\n", faults)
+	case s.Errors > 0:
 		fmt.Fprintf(&b, "  %s, listed in %s\n", faults, manifest.LedgerFile)
 	}
 	if s.Filtered > 0 {

@@ -253,12 +253,10 @@ func runConfigured(cmd *cobra.Command, args []string) error {
 		c, err = readConfig(config)
 	case from != "":
 		c, _, err = readSettings(cmd.Context(), from)
-	case len(args) > 0 && strings.HasPrefix(args[0], "-"):
-		return cli.UsageError("want one of: %s; or --config FILE, or --from-manifest FILE", strings.Join(cli.Verbs(cmd), ", "))
 	case len(args) > 0:
-		return cli.UnknownVerb(cmd, args[0])
+		return convertWithoutVerb(cmd, args)
 	default:
-		return cli.UsageError("want one of: %s; or --config FILE, or --from-manifest FILE", strings.Join(cli.Verbs(cmd), ", "))
+		return wantVerb(cmd)
 	}
 	if err != nil {
 		return err

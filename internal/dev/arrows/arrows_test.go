@@ -316,7 +316,7 @@ var rooms = map[string]room{
 	},
 	"internal/command/formats": {ours: slices.Concat(engine, []string{"shard", "tfrecord"}), tests: []string{"internal/dev/settest"}, theirs: slices.Concat(wire, files, globs), judges: judges},
 	"internal/command/conversion": {
-		ours:   slices.Concat(engine, onSets, []string{"internal/command/cli", "shard", "shard/reshape", "shard/stats", "tfrecord", "augment", "convert", "gpu", "internal/view/preview"}),
+		ours:   slices.Concat(engine, onSets, []string{"internal/command/cli", "shard", "shard/reshape", "shard/stats", "tfrecord", "augment", "convert", "gpu", "internal/annotation", "internal/view/preview", "internal/view/survey"}),
 		tests:  []string{"internal/dev/settest"},
 		theirs: slices.Concat(wire, files, globs, pixels, estimates, parquet, arrow, prompt, driver), judges: judges,
 	},
@@ -388,6 +388,7 @@ var rooms = map[string]room{
 	"internal/set/shares":  {ours: slices.Concat(engine, []string{"shard", "tfrecord"}), theirs: slices.Concat(wire, files, globs), judges: judges},
 	"internal/set/tfds":    {ours: slices.Concat(engine, []string{"shard", "tfrecord"}), theirs: slices.Concat(wire, files, globs), judges: judges},
 	"internal/view/emit":   {ours: slices.Concat(engine, []string{"shard", "shard/stats", "tfrecord", "internal/annotation/objects"}), theirs: slices.Concat(wire, files, globs, estimates), judges: judges},
+	"internal/view/survey": {ours: []string{"internal"}, theirs: files, judges: judges},
 	"internal/view/card": {
 		ours:   slices.Concat(engine, []string{"tfrecord", "internal/table/parquet"}),
 		tests:  []string{"internal/dev/settest"},
