@@ -124,6 +124,8 @@ var (
 
 	DedupeOptionsBy = option("DedupeOptions.By", "by")
 
+	StatsOptionsBy = option("Options.By", "by")
+
 	SampleOptionsCount = option("SampleOptions.Count", "count")
 	SampleOptionsShare = option("SampleOptions.Share", "share")
 

@@ -38,16 +38,15 @@ type DedupeReport struct {
 func Dedupe(ctx context.Context, in []string, out string, o DedupeOptions) (*DedupeReport, error) {
 	v := newVerb("dedupe")
 	v.Unknown = o.Dropped != nil
-	if o.By != "" {
-		v.Options = map[string]any{"by": o.By}
-	}
 	var found *duplicates
-	v.Prepare = func(ctx context.Context, in *source.Inputs, dir *setdir.Dir) error {
-		if o.By != "" {
-			if err := in.CheckFeature(optname.DedupeOptionsBy, o.By); err != nil {
-				return err
-			}
+	if o.By != "" {
+		v.Resolve = func(ctx context.Context, in *source.Inputs) (err error) {
+			o.By, err = in.Feature(ctx, optname.DedupeOptionsBy, o.By)
+			v.Options = map[string]any{"by": o.By}
+			return err
 		}
+	}
+	v.Prepare = func(ctx context.Context, in *source.Inputs, dir *setdir.Dir) error {
 		var err error
 		if found, err = findDuplicates(ctx, in, dir, &o); err != nil {
 			return err

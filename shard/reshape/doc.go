@@ -15,6 +15,9 @@
 //	o.Shards = 64
 //	report, err := reshape.Reshard(ctx, []string{"birds", "more-birds"}, "all-birds", o)
 //
+// An option that is the key of a feature may be what follows the last slash of one key alone, such as
+// label for image/class/label. It is an error if no record has the feature.
+//
 // [PlanReshard] is for engines with their own scheduling: it divides a reshard into parts and
 // shards that any process can handle. Package shard/diff compares the records of two sets.
 //

@@ -43,10 +43,12 @@ func (o *ReshardOptions) verb() (*rearrange.Verb, error) {
 	case o.SortBy != "" && o.GroupBy != "":
 		return nil, source.OptionError(optname.ReshardOptionsSortBy, "it excludes %s: sort the set first, since groups keep its order", optname.ReshardOptionsGroupBy)
 	case o.SortBy != "":
-		v.Options["sort_by"] = o.SortBy
-		v.Order = &assign.Sorted{Key: o.SortBy}
-		v.Prepare = func(_ context.Context, in *source.Inputs, _ *setdir.Dir) error {
-			return in.CheckFeature(optname.ReshardOptionsSortBy, o.SortBy)
+		order := new(assign.Sorted)
+		v.Order = order
+		v.Resolve = func(ctx context.Context, in *source.Inputs) (err error) {
+			order.Key, err = in.Feature(ctx, optname.ReshardOptionsSortBy, o.SortBy)
+			v.Options["sort_by"] = order.Key
+			return err
 		}
 	}
 	if o.Shuffle {
@@ -54,9 +56,13 @@ func (o *ReshardOptions) verb() (*rearrange.Verb, error) {
 		v.Order = &assign.Shuffled{Seed: o.Seed}
 	}
 	if o.GroupBy != "" {
-		v.Options["group_by"] = o.GroupBy
-		g := &grouper{key: o.GroupBy}
+		g := new(grouper)
 		v.Chooser = g
+		v.Resolve = func(ctx context.Context, in *source.Inputs) (err error) {
+			g.key, err = in.Feature(ctx, optname.ReshardOptionsGroupBy, o.GroupBy)
+			v.Options["group_by"] = g.key
+			return err
+		}
 		v.Prepare = func(ctx context.Context, in *source.Inputs, _ *setdir.Dir) error { return g.prepare(ctx, in, v) }
 	}
 	return v, nil

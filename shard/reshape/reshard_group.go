@@ -37,9 +37,6 @@ const (
 
 // prepare finds all values.
 func (g *grouper) prepare(ctx context.Context, in *source.Inputs, v *rearrange.Verb) error {
-	if err := in.CheckFeature(optname.ReshardOptionsGroupBy, g.key); err != nil {
-		return err
-	}
 	g.splits = len(in.Splits)
 	g.values = map[digest.Hash]string{}
 	err := in.EachRecord(ctx, in.Workers, g.Look, func(int64, int, digest.Hash) error { return nil })

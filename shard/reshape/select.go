@@ -17,18 +17,21 @@ import (
 )
 
 // SelectFeatures makes a new set in the directory out whose records have only the features with the
-// given keys. In a key, * matches any sequence of characters. Records must be tf.train.Examples;
+// given keys. In a key, * matches any sequence of characters; label is short for image/class/label, if
+// no other key ends so. Records must be tf.train.Examples;
 // the bytes of the selected features do not change. A key that no record has is an error, returned
 // before anything is written.
 func SelectFeatures(ctx context.Context, in []string, out string, keys []string, o Options) (*Report, error) {
+	keys = slices.Clone(keys)
 	rule := func(key string) (string, bool) { return key, matchesAny(keys, key) }
-	return reshapeFeatures(ctx, in, out, &o, "select", keys, keys, rule)
+	return reshapeFeatures(ctx, in, out, &o, "select", keys, func() []string { return keys }, rule)
 }
 
 // DropFeatures is like SelectFeatures, but keeps all features except those with the given keys.
 func DropFeatures(ctx context.Context, in []string, out string, keys []string, o Options) (*Report, error) {
+	keys = slices.Clone(keys)
 	rule := func(key string) (string, bool) { return key, !matchesAny(keys, key) }
-	return reshapeFeatures(ctx, in, out, &o, "drop", keys, keys, rule)
+	return reshapeFeatures(ctx, in, out, &o, "drop", keys, func() []string { return keys }, rule)
 }
 
 // RenameFeature renames a feature key. A * in From matches any sequence of characters, which
@@ -40,23 +43,28 @@ type RenameFeature struct{ From, To string }
 // no record has, or two features that would get the same key, is an error, returned before anything
 // is written.
 func RenameFeatures(ctx context.Context, in []string, out string, keys []RenameFeature, o Options) (*Report, error) {
-	var from, options []string
+	var from []string
 	for _, n := range keys {
 		if strings.Count(n.From, "*") > 1 || strings.Count(n.From, "*") != strings.Count(n.To, "*") {
 			return nil, source.OptionError(optname.RenameFeaturesKeys, "%s=%s: want one * on both sides, or none", n.From, n.To)
 		}
 		from = append(from, n.From)
-		options = append(options, n.From+"="+n.To)
 	}
 	rule := func(key string) (string, bool) {
-		for _, n := range keys {
-			if matchesKey(n.From, key) {
-				return n.rename(key), true
+		for i, n := range keys {
+			if matchesKey(from[i], key) {
+				return RenameFeature{from[i], n.To}.rename(key), true
 			}
 		}
 		return key, true
 	}
-	return reshapeFeatures(ctx, in, out, &o, "rename", options, from, rule)
+	options := func() (options []string) {
+		for i, n := range keys {
+			options = append(options, from[i]+"="+n.To)
+		}
+		return options
+	}
+	return reshapeFeatures(ctx, in, out, &o, "rename", from, options, rule)
 }
 
 // rename returns the new name of a key that From matches.
@@ -74,23 +82,38 @@ var keyArguments = map[string]optname.Name{
 }
 
 // reshapeFeatures rewrites all records by a rule for feature keys. Each of keys must match some
-// feature.
-func reshapeFeatures(ctx context.Context, in []string, out string, o *Options, how string, options, keys []string, rule func(string) (string, bool)) (*Report, error) {
+// feature; it is replaced by the whole key, which the rule and the recorded options then have.
+func reshapeFeatures(ctx context.Context, in []string, out string, o *Options, how string, keys []string, options func() []string, rule func(string) (string, bool)) (*Report, error) {
 	argument := keyArguments[how]
 	if len(keys) == 0 {
 		return nil, source.OptionError(argument, "want keys of features, such as image/encoded or 'image/*'")
 	}
 	splice := splice.NewPool(rule)
 	v := newVerb("features")
-	v.Options, v.Rewrite = map[string]any{how: options}, spliced(splice)
+	v.Rewrite = spliced(splice)
+	v.Resolve = func(ctx context.Context, in *source.Inputs) (err error) {
+		for i, key := range keys {
+			if strings.Contains(key, "*") {
+				continue
+			}
+			if keys[i], err = in.Feature(ctx, argument, key); err != nil {
+				return err
+			}
+		}
+		v.Options = map[string]any{how: options()}
+		return nil
+	}
 	v.Prepare = func(ctx context.Context, in *source.Inputs, _ *setdir.Dir) error {
 		features, err := in.Features(ctx)
 		if err != nil {
 			return err
 		}
-		for _, key := range keys {
-			if !slices.ContainsFunc(features, func(f manifest.Feature) bool { return matchesKey(key, f.Key) }) {
-				return source.UnknownFeature(argument, key, features)
+		for i, key := range keys {
+			if slices.ContainsFunc(features, func(f manifest.Feature) bool { return matchesKey(key, f.Key) }) {
+				continue
+			}
+			if keys[i], err = source.FindFeature(argument, key, features); err != nil {
+				return err
 			}
 		}
 		_, err = ruledFeatures(features, argument, rule)

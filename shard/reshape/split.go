@@ -77,28 +77,28 @@ func Resplit(ctx context.Context, in []string, out string, o ResplitOptions) (*R
 	if how.name == "" || how.name == "stratify" {
 		v.Advice = leakAdvice
 	}
-	by := &byFeature{key: how.key}
+	by := new(byFeature)
+	option := how.name // that records the key
 	switch how.name {
 	case "list":
 		v.Splits = slices.Compact(slices.Sorted(maps.Values(o.List)))
-		v.Options = map[string]any{"list": hashOfList(o.List), "key": how.key}
+		v.Options, option = map[string]any{"list": hashOfList(o.List)}, "key"
 	default:
 		v.Options = map[string]any{"splits": shares.FormatSplits(o.Splits)}
 		for _, s := range o.Splits {
 			v.Splits = append(v.Splits, s.Name)
 		}
-		if how.name != "" {
-			v.Options[how.name] = how.key
+	}
+	if how.key != "" {
+		v.Resolve = func(ctx context.Context, in *source.Inputs) (err error) {
+			by.key, err = in.Feature(ctx, how.field, how.key)
+			v.Options[option] = by.key
+			return err
 		}
 	}
 	v.Prepare = func(ctx context.Context, in *source.Inputs, _ *setdir.Dir) error {
-		if how.key != "" {
-			if err := in.CheckFeature(how.field, how.key); err != nil {
-				return err
-			}
-		}
-		by.field, by.total = how.field, in.Records()
 		var err error
+		by.field, by.total = how.field, in.Records()
 		switch how.name {
 		case "":
 			v.Chooser = &contentSplit{o.Splits, o.Seed}

@@ -6,9 +6,12 @@ import (
 	"runtime"
 	"sync/atomic"
 
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/set/recordscan"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/internal/source"
 	"github.com/tfrec/tfrec/tfrecord"
 	"github.com/tfrec/tfrec/tfrecord/message"
 )
@@ -23,7 +26,8 @@ type Options struct {
 	// Workers is the number of files read concurrently. Default: GOMAXPROCS.
 	Workers int
 	// By is the key of a feature: all figures are also given for the records with each of its
-	// values. Default: none.
+	// values. label is short for image/class/label, if no other key ends so. Measure returns an error
+	// if no record has it. Default: none.
 	By string
 	// MaxGroups is the maximum number of groups, one per value of By. Default: 32.
 	MaxGroups int
@@ -157,6 +161,11 @@ func Measure(ctx context.Context, paths []string, o Options) (*Report, error) {
 		}
 		done = &o.Progress.Done
 	}
+	if o.By != "" {
+		if o.By, err = source.Feature(ctx, optname.StatsOptionsBy, o.By, sources, o.MaxRecord); err != nil {
+			return nil, err
+		}
+	}
 	m := &measure{o: &o, names: newLabelNames(sources), samples: &pixelSamples{o: &o}}
 	total := m.newFile()
 	readers := make(chan *tfrecord.Reader, o.Workers) // for reuse
@@ -198,8 +207,24 @@ func Measure(ctx context.Context, paths []string, o Options) (*Report, error) {
 		return nil, err
 	}
 	report := total.stats(ctx) // it reads label names, which CheckUnchanged should cover
+	if o.By != "" && len(report.Groups) == 0 && report.Records > 0 && report.Feature(o.By) == nil {
+		errs = append(errs, report.unknownBy())
+	}
 	errs = append(errs, shard.CheckUnchanged(ctx, sources))
 	return report, errors.Join(errs...)
+}
+
+// unknownBy is the error for a feature By that no record has.
+func (r *Report) unknownBy() error {
+	all := make([]manifest.Feature, len(r.Features))
+	for i, f := range r.Features {
+		all[i].Key = f.Key
+	}
+	key, err := source.FindFeature(optname.StatsOptionsBy, r.By, all)
+	if err == nil { // which the first record does not have
+		err = source.OptionError(optname.StatsOptionsBy, "no feature %q: write the whole key, %q", r.By, key)
+	}
+	return err
 }
 
 // measure is shared by all files.

@@ -148,7 +148,7 @@ var rooms = map[string]room{
 	// What works on sets. None of these imports another: what they share is in shard, or below
 	// internal.
 	"shard/stats": {
-		ours:   slices.Concat(engine, onSets, []string{"shard", "tfrecord"}),
+		ours:   slices.Concat(engine, onSets, []string{"shard", "shard/internal/source", "tfrecord"}),
 		theirs: slices.Concat(wire, files, globs, estimates),
 		tests:  []string{"internal/dev/settest"}, judges: judges,
 	},

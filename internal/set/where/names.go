@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tfrec/tfrec/internal/spelling"
+	"github.com/tfrec/tfrec/internal/featurename"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -22,26 +22,20 @@ type Feature struct {
 // names finds features by their names in an expression.
 type names struct {
 	features []Feature
-	byKey    map[string]int
-	byLast   map[string][]int // by the part after the last slash
+	keys     []string
 }
 
-func newNames(features []Feature) *names {
-	n := &names{features: features, byKey: map[string]int{}, byLast: map[string][]int{}}
-	for i, f := range features {
-		n.byKey[f.Key] = i
-		last := f.Key[strings.LastIndexByte(f.Key, '/')+1:]
-		n.byLast[last] = append(n.byLast[last], i)
+func newNames(of []Feature) *names {
+	n := &names{features: of}
+	for _, f := range of {
+		n.keys = append(n.keys, f.Key)
 	}
 	return n
 }
 
 // find returns the index of the feature in the list, or an error for an unknown or ambiguous name.
 func (n *names) find(name string) (int, error) {
-	if i, ok := n.byKey[name]; ok {
-		return i, nil
-	}
-	switch found := n.byLast[name]; len(found) {
+	switch found := featurename.Named(name, n.keys); len(found) {
 	case 0:
 		return 0, fmt.Errorf("no feature %q%s", name, n.suggest(name))
 	case 1:
@@ -56,28 +50,25 @@ const maxListed = 12
 
 // suggest lists names that are like name, else the first ones.
 func (n *names) suggest(name string) string {
-	var near, all []int
-	for i, f := range n.features {
-		all = append(all, i)
-		last := f.Key[strings.LastIndexByte(f.Key, '/')+1:]
-		if spelling.Distance(name, last) <= 2 || spelling.Distance(name, f.Key) <= 2 {
-			near = append(near, i)
-		}
-	}
+	near := featurename.Near(name, n.keys)
 	switch {
-	case len(all) == 0:
+	case len(n.keys) == 0:
 		return "; the records have no features"
 	case len(near) > 0:
 		return "; did you mean " + n.quoted(near) + "?"
+	}
+	all := make([]int, len(n.keys))
+	for i := range all {
+		all[i] = i
 	}
 	return "; there are " + n.quoted(all)
 }
 
 // quoted lists keys as an expression can name them.
-func (n *names) quoted(features []int) string {
-	keys := make([]string, 0, len(features))
-	for _, i := range features {
-		keys = append(keys, written(n.features[i].Key))
+func (n *names) quoted(indexes []int) string {
+	keys := make([]string, 0, len(indexes))
+	for _, i := range indexes {
+		keys = append(keys, written(n.keys[i]))
 	}
 	slices.Sort(keys)
 	more := ""

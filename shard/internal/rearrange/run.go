@@ -81,6 +81,11 @@ func Open(ctx context.Context, in []string, out string, o *Options, v *Verb) (*R
 	if r.Name, err = o.datasetName(inputs, out); err != nil {
 		return nil, err
 	}
+	if v.Resolve != nil {
+		if err := v.Resolve(ctx, inputs); err != nil {
+			return nil, err
+		}
+	}
 	if r.Request, err = newRequest(ctx, inputs, o, v, r.Name); err != nil {
 		return nil, err
 	}

@@ -30,6 +30,9 @@ type Verb struct {
 	Groups []string
 	// Rewrite changes the records that are kept; nil leaves them unchanged.
 	Rewrite transfer.Rewriter
+	// Resolve finds the features that options name, before Options are compared with those of the set
+	// that is there. It may be nil.
+	Resolve func(ctx context.Context, in *source.Inputs) error
 	// Prepare is called once the inputs have been found and counted and dir, the output directory,
 	// is locked and empty, before the records are read. It may change the verb. It may be nil.
 	Prepare func(ctx context.Context, in *source.Inputs, dir *setdir.Dir) error

@@ -44,7 +44,7 @@ func (in *Inputs) CheckSchemas(ctx context.Context, union bool, note func(format
 	}
 	if missing := missingSomewhere(schemas, union); len(missing) > 0 {
 		note("some inputs do not have %s %s: these are optional in the new set",
-			plural.Noun(len(missing), "feature"), plural.Quoted(missing, maxKeysListed))
+			plural.Noun(len(missing), "feature"), plural.Quoted(missing, mostListed))
 	}
 	return nil
 }
@@ -238,3 +238,6 @@ func seenSchema(ctx context.Context, f *Input, maxRecord int64) (*schema, error)
 	}
 	return s, nil
 }
+
+// mostListed is the maximum number of keys that an error lists.
+const mostListed = 20
