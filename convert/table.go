@@ -11,6 +11,8 @@ import (
 // CSVOptions configure how tables of CSV become records. They embed Options.
 //
 // Reading:
+//   - Encoding of the files, by a name of WHATWG's Encoding Standard such as latin1, cp1252 or gbk;
+//     records have UTF-8. Default: bytes as they are, and UTF-16 with its byte order mark.
 //   - Delimiter between fields. Default: detected from the first lines of each file.
 //   - NoHeader means that the first row is data; Columns then names all columns.
 //   - MaxRow is the maximum length of a row in bytes. Default: 64 MiB.
@@ -29,7 +31,7 @@ import (
 type CSVOptions = tables.CSVOptions
 
 // TableOptions configure how tables of any format become records. They embed CSVOptions, of which
-// Delimiter, NoHeader, Columns and MissingValues are for CSV alone and MaxRow is for the formats that
+// Encoding, Delimiter, NoHeader, Columns and MissingValues are for CSV alone and MaxRow is for the formats that
 // are text, and add the Format of all files. Default: inferred from the content of each.
 type TableOptions = tables.TableOptions
 

@@ -109,7 +109,7 @@ var reasons = []meaning{
 	{Rounded, "column", optname.Textf("whose digits a 32-bit float does not hold, rounded"), false, false},
 	{Wide, "column", optname.Textf("of 64-bit numbers, stored as 32-bit floats"), false, false},
 	{Beyond, "column", optname.Textf("of numbers beyond the range of a 32-bit float"), false, false},
-	{Encoding, "column", optname.Textf("with text that is not UTF-8, stored as it is (iconv converts the file)"), false, false},
+	{Encoding, "column", optname.Textf("with text that is not UTF-8, stored as it is (%s latin1 or another converts it)", optname.CSVOptionsEncoding), false, false},
 	{Blank, "blank line", optname.Textf("skipped"), false, false},
 	{Other, "other file", optname.Textf("in the source skipped"), false, false},
 	{Narrowed, "image", optname.Textf("reduced to 8 bits a sample (%s keep, without options that change pixels, stores 16, but not floats)", optname.EncodeSpecFormat), false, true},

@@ -195,6 +195,7 @@ func (d *drawn) tables(verb string) {
 	}
 	if d.source != "rows.jsonl" {
 		d.maybe("--delimiter=,")
+		d.maybe("--encoding=cp1252", "--encoding=utf-8")
 		d.maybe("--na-values=,-", "--na-values=none")
 	}
 }

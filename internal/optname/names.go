@@ -84,6 +84,7 @@ var (
 	NormalizeMean = conversion("Normalize.Mean")
 	NormalizeStd  = conversion("Normalize.Std")
 
+	CSVOptionsEncoding      = conversion("CSVOptions.Encoding")
 	CSVOptionsDelimiter     = conversion("CSVOptions.Delimiter")
 	CSVOptionsNoHeader      = conversion("CSVOptions.NoHeader")
 	CSVOptionsColumns       = conversion("CSVOptions.Columns")

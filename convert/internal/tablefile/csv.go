@@ -36,7 +36,7 @@ func newCSVFormat(o *Options) *csvFormat {
 
 func (c *csvFormat) open(ctx context.Context, path string) (reader, error) {
 	o := c.o
-	src, err := csvscan.Open(ctx, path, csvscan.Options{Delimiter: o.Delimiter, NoHeader: o.NoHeader, Columns: o.Columns, MaxRow: o.MaxRow})
+	src, err := csvscan.Open(ctx, path, csvscan.Options{Decoder: o.Encoding.Decoder(), Delimiter: o.Delimiter, NoHeader: o.NoHeader, Columns: o.Columns, MaxRow: o.MaxRow})
 	if errors.Is(err, csvscan.ErrFormat) && isRecords(ctx, path) {
 		return nil, fmt.Errorf("%s: %w but TFRecords: the verbs for sets take them, and %s takes those with images", path, csvscan.ErrFormat, optname.ConvertImages)
 	}
@@ -97,7 +97,7 @@ func (c *csvFormat) scanOptions() (string, error) {
 		}
 		c.scans.Distinct = []int{column}
 	}
-	return fmt.Sprintf("4 %q %v %q %d %q %v", o.Delimiter, o.NoHeader, o.Columns, o.MaxRow, o.MissingValues, c.scans.Distinct), nil
+	return fmt.Sprintf("5 %v %q %v %q %d %q %v", o.Encoding, o.Delimiter, o.NoHeader, o.Columns, o.MaxRow, o.MissingValues, c.scans.Distinct), nil
 }
 
 func (c *csvFormat) merge(files []*File) ([]Column, error) {

@@ -7,12 +7,14 @@ import (
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/table"
+	"github.com/tfrec/tfrec/internal/table/charset"
 )
 
 // Options configure how files are opened and scanned.
 type Options struct {
 	Format Format // default: by content
 	// For CSV alone, as in CSVOptions.
+	Encoding      charset.Charset
 	Delimiter     byte
 	NoHeader      bool
 	Columns       []string

@@ -12,6 +12,7 @@ import (
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/set/shares"
 	"github.com/tfrec/tfrec/internal/size"
+	"github.com/tfrec/tfrec/internal/table/charset"
 	"github.com/tfrec/tfrec/internal/table/csvscan"
 )
 
@@ -45,6 +46,12 @@ func (o *CSVOptions) rows(csv bool) []option.Option {
 // fileRows are the options about how files are read.
 func (o *CSVOptions) fileRows(csv bool) []option.Option {
 	return []option.Option{
+		{
+			Flag: "encoding", To: &o.Encoding, Value: "NAME", Default: "utf-8",
+			Help:     "encoding of CSV files, such as latin1, cp1252, shift_jis or gbk; UTF-16 is recognized by its mark",
+			Set:      option.Parse(&o.Encoding, parseEncoding),
+			Recorded: csv && o.Encoding != "",
+		},
 		{
 			Flag: "delimiter", Common: true, To: &o.Delimiter, Value: "CHAR", Default: "auto", Words: []string{"auto", "tab", ",", ";"},
 			Help: `field delimiter: a character, tab or \t, or auto: inferred from the first lines (one of , ; tab |)`,
@@ -112,6 +119,12 @@ func (o *CSVOptions) orderRows() []option.Option {
 			Set: option.Parse(&o.Memory, size.Parse),
 		},
 	}
+}
+
+// parseEncoding returns the standard name of an encoding; "" for UTF-8.
+func parseEncoding(name string) (string, error) {
+	e, err := charset.Parse(name)
+	return e.String(), err
 }
 
 // parseDelimiter parses a delimiter; 0 means to detect it.

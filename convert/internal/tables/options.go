@@ -12,6 +12,10 @@ import (
 type CSVOptions struct {
 	plan.Options
 
+	// Encoding of the files of CSV, by a name of WHATWG's Encoding Standard, such as latin1, cp1252,
+	// shift_jis or gbk; records have UTF-8. Default: bytes as they are, but UTF-16 with its byte order
+	// mark is recognized.
+	Encoding string
 	// Delimiter between fields. Default: detected from the first lines of each file.
 	Delimiter byte
 	// NoHeader means that the first row is data; Columns must then name the columns.

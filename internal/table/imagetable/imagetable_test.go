@@ -188,7 +188,7 @@ func TestTablesThatAreRefused(t *testing.T) {
 		{"no path left", "path,label\na.jpg,x\n", Options{LabelColumn: "path"}, "which column holds the path?"},
 		{"json", `{"path": "a.jpg", "label": "x"}` + "\n", Options{}, "not a CSV file but JSON: convert.Table takes JSON lines, or give a list"},
 		{"parquet", "PAR1....", Options{}, "Parquet"},
-		{"utf16", "p\x00a\x00", Options{}, "UTF-16"},
+		{"utf16", "p\x00a\x00", Options{}, "it is UTF-16LE"},
 		{"open quote", "\"path,label\n", Options{}, "never closed"},
 		{"bad header", "\"path\"x,label\n", Options{}, "line 1: text after a closing quote"},
 	} {
