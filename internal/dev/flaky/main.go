@@ -20,7 +20,7 @@ func main() {
 	flag.IntVar(&f.runs, "n", 20, "`number` of runs of each package")
 	flag.StringVar(&f.match, "run", ".", "run the tests that match this `regexp`")
 	flag.BoolVar(&f.race, "race", true, "run under the race detector too")
-	flag.DurationVar(&f.timeout, "timeout", 10*time.Minute, "end a run of a package after this `time`")
+	flag.DurationVar(&f.timeout, "timeout", 30*time.Minute, "end a run of a package after this `time`")
 	perCore := flag.Int("load", 2, "`number` of busy processes for each core")
 	flag.Uint64Var(&f.seed, "seed", uint64(time.Now().UnixNano()), "`seed` of the orders of the tests")
 	flag.Parse()
