@@ -89,6 +89,9 @@ type proposedReading struct {
 }
 
 func runInit(cmd *cobra.Command, src, file string, overwrite bool) error {
+	if err := storage.CheckOutput(file); err != nil {
+		return err
+	}
 	if file != "" && !overwrite {
 		if _, err := os.Lstat(file); err == nil {
 			return fmt.Errorf("%s: %w: --overwrite replaces it", file, fs.ErrExist)
@@ -262,7 +265,9 @@ func some(names []string, most int) string {
 func (p *proposal) config(file, out string) []byte {
 	r := p.readings[0]
 	var b bytes.Buffer
-	comment := func(line string) { fmt.Fprintf(&b, "# %s\n", printable.String(line)) }
+	comment := func(line string) {
+		fmt.Fprintf(&b, "# %s\n", strings.ReplaceAll(printable.String(line), "\n", "\n#   ")) // of names that have some
+	}
 	comment("Made by tfrec init. To convert: tfrec convert --config " + file)
 	comment(p.src + ": " + p.inventory())
 	for _, line := range r.describe() {

@@ -95,7 +95,16 @@ func propose(ctx context.Context, src string, given []string) (*proposal, error)
 
 // try adds a reading that holds, and reports whether it does.
 func (p *proposal) try(ctx context.Context, r *reading) (bool, error) {
-	err := r.try(ctx, filepath.Join(p.temp, "out"), p.given)
+	return p.judge(ctx, r, p.plan(ctx, r))
+}
+
+// plan plans a reading, and returns why it does not hold.
+func (p *proposal) plan(ctx context.Context, r *reading) error {
+	return r.try(ctx, filepath.Join(p.temp, "out"), p.given)
+}
+
+// judge adds a reading that was planned, if it holds.
+func (p *proposal) judge(ctx context.Context, r *reading, err error) (bool, error) {
 	switch {
 	case ctx.Err() != nil:
 		return false, context.Cause(ctx)
@@ -228,29 +237,49 @@ func (p *proposal) packed(ctx context.Context) error {
 	return nil
 }
 
-// patterns returns the globs of files, by directory and extension, or the name of a file alone.
+// patterns returns globs of files, one for each extension and depth, or the name of a file alone.
 func patterns(names []string) []string {
-	files := map[string][]string{}
-	var found []string
+	files := map[string][]string{} // by depth and pattern of the last element
+	var keys []string
 	for _, name := range names {
-		ext := name[len(strings.TrimRight(strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst"), "")):]
-		bare := strings.TrimSuffix(name, ext)
-		pattern := path.Join(path.Dir(name), "*"+path.Ext(bare)+ext)
-		if strings.Contains(path.Base(name), "-of-") && path.Ext(bare) != ".parquet" {
-			base, _, _ := strings.Cut(path.Base(name), "-of-")
-			pattern = path.Join(path.Dir(name), strings.TrimRight(base, "0123456789")+"*")
+		key := fmt.Sprint(strings.Count(name, "/"), basePattern(path.Base(name)))
+		if files[key] == nil {
+			keys = append(keys, key)
 		}
-		if files[pattern] == nil {
-			found = append(found, pattern)
-		}
-		files[pattern] = append(files[pattern], name)
+		files[key] = append(files[key], name)
 	}
-	for i, pattern := range found {
-		if len(files[pattern]) == 1 {
-			found[i] = files[pattern][0]
+	var found []string
+	for _, key := range keys {
+		group := files[key]
+		parts := strings.Split(group[0], "/")
+		for _, name := range group[1:] {
+			for i, part := range strings.Split(name, "/") {
+				if i < len(parts)-1 && parts[i] != part {
+					parts[i] = "*"
+				}
+			}
 		}
+		if len(group) > 1 {
+			parts[len(parts)-1] = basePattern(path.Base(group[0]))
+		}
+		found = append(found, strings.Join(parts, "/"))
 	}
 	return found
+}
+
+// basePattern returns the pattern of files that are named like one of a set.
+func basePattern(base string) string {
+	if stem, _, ok := strings.Cut(base, "-of-"); ok { // x-train.tfrecord-00000-of-00002, or with an extension
+		stem = strings.TrimRight(stem, "0123456789")
+		if ext := path.Ext(stem); ext != "" {
+			return "*" + ext + "*"
+		}
+	}
+	if strings.HasPrefix(base, "part-r-") && path.Ext(base) == "" {
+		return "part-r-*"
+	}
+	bare := strings.TrimSuffix(strings.TrimSuffix(base, ".gz"), ".zst")
+	return "*" + path.Ext(bare) + base[len(bare):]
 }
 
 // images tries the readings of a directory of images.
@@ -414,7 +443,7 @@ func (p *proposal) bySplit(names []string) (found [][]string) {
 		split := cmp.Or(imagetree.SplitOfFile(path.Base(name)), imagetree.Split(path.Base(path.Dir(name))))
 		file := at.Join(name).Path()
 		if split != "" {
-			file = split + "=" + file
+			file, stem = split+"="+file, stem+" of splits"
 		}
 		if groups[stem] == nil {
 			stems = append(stems, stem)
@@ -465,14 +494,15 @@ func (p *proposal) table(ctx context.Context, src string, s *survey.Survey, at s
 
 // tryTable tries a table with a column of labels, or without one.
 func (p *proposal) tryTable(ctx context.Context, r *reading, at string) (bool, error) {
-	err := r.try(ctx, filepath.Join(p.temp, "out"), p.given)
+	err := p.plan(ctx, r)
 	var none *imagetable.ColumnError
 	if errors.As(err, &none) && none.Path != "" && len(none.Columns) > 1 {
 		others := slices.DeleteFunc(slices.Clone(none.Columns), func(name string) bool { return name == none.Path })
 		r = r.with("--unlabelled", "--features="+strings.Join(others, ","))
 		r.says, r.rank = "columns of "+at+" as features, without labels", rankFeatures
+		err = p.plan(ctx, r)
 	}
-	return p.try(ctx, r)
+	return p.judge(ctx, r, err)
 }
 
 // mostImages is the most frequent extension of images.
