@@ -57,14 +57,27 @@ func Table(ctx context.Context, srcs []string, out string, o TableOptions) (*Sum
 // ColumnType is the type of a column's values in an Example.
 type ColumnType = tables.ColumnType
 
-// The types of columns.
+// The types of columns. Of the last four, texts become numbers; a text that is none is a fault of its row.
+//
+//   - TypeBool stores 1 for true, t, yes, y, on and 1, and 0 for false, f, no, n, off and 0, in any case.
+//   - TypeDate stores the days since 1970-01-01 of a date of ISO 8601, or of a layout of package time:
+//     "date:02.01.2006".
+//   - TypeTime stores the microseconds since 1970-01-01 00:00 UTC of a time of ISO 8601, or of a layout.
+//     Without a zone it is in UTC.
+//   - TypeNumber stores a number with thousands separators, a currency, a percent sign (a hundredth) or
+//     in parentheses (negative), such as "$1,234.50"; "number:," has a decimal comma.
 const (
-	TypeInt64 = tables.TypeInt64 // "int64"
-	TypeFloat = tables.TypeFloat // "float": 32 bits, like every float of an Example
-	TypeBytes = tables.TypeBytes // "bytes": the text, unchanged
+	TypeInt64  = tables.TypeInt64  // "int64"
+	TypeFloat  = tables.TypeFloat  // "float": 32 bits, like every float of an Example
+	TypeBytes  = tables.TypeBytes  // "bytes": the text, unchanged
+	TypeBool   = tables.TypeBool   // "bool", stored as int64
+	TypeDate   = tables.TypeDate   // "date", stored as int64
+	TypeTime   = tables.TypeTime   // "time", stored as int64
+	TypeNumber = tables.TypeNumber // "number", stored as float
 )
 
-// ParseColumnType parses "int64", "float" or "bytes".
+// ParseColumnType parses "int64", "float", "bytes", "bool", "date", "time" or "number", or one of these with
+// a layout, such as "date:02.01.2006".
 func ParseColumnType(s string) (ColumnType, error) { return tables.ParseColumnType(s) }
 
 // MissingPolicy is the treatment of missing values.

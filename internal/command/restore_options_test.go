@@ -181,7 +181,7 @@ func (d *drawn) tables(verb string) {
 	}
 	d.shared()
 	d.maybe("--splits=train=0.5,val=0.5")
-	d.maybe("--column=score=bytes", "--column=score=bytes --column=who=bytes")
+	d.maybe("--column=score=bytes", "--column=score=bytes --column=who=bytes", "--column=score=number")
 	d.maybe("--drop=part", "--drop=part,path")
 	d.maybe("--na=default", "--na=error")
 	d.maybe("--vector=v=size,n", "--vector=v=size..n", "--vector=v=size --vector=w=n")

@@ -139,7 +139,7 @@ func open(ctx context.Context, o *options.ImageOptions, paths *rowPaths) (*image
 		OpenTyped: openTyped, Workers: o.Goroutines(),
 	}
 	for _, f := range o.Features {
-		to.Features = append(to.Features, imagetable.Feature{Name: f.Name, Kind: tables.KindOfType[f.Type]})
+		to.Features = append(to.Features, imagetable.Feature{Name: f.Name, Kind: tables.KindOf(f.Type)})
 	}
 	t, err := imagetable.Open(ctx, o.Labels.File, to)
 	if err == nil {

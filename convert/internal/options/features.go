@@ -19,6 +19,15 @@ type FeatureSpec struct {
 	Type tables.ColumnType
 }
 
+// checkStored returns an error for a type that is none, or that only columns of tables without images
+// have.
+func checkStored(t tables.ColumnType) error {
+	if t != tables.TypeInt64 && t != tables.TypeFloat && t != tables.TypeBytes {
+		return fmt.Errorf("type %q: want int64, float or bytes", t)
+	}
+	return nil
+}
+
 // ParseFeatures parses "NAME[:TYPE],...". Only a type may follow the last colon of a name, so that
 // a column named a:b is "a:b:bytes".
 func ParseFeatures(s string) ([]FeatureSpec, error) {
@@ -26,8 +35,8 @@ func ParseFeatures(s string) ([]FeatureSpec, error) {
 	for part := range strings.SplitSeq(s, ",") {
 		f := FeatureSpec{Name: part}
 		if i := strings.LastIndexByte(part, ':'); i >= 0 {
-			t, err := tables.ParseColumnType(part[i+1:])
-			if err != nil {
+			t := tables.ColumnType(part[i+1:])
+			if err := checkStored(t); err != nil {
 				return nil, fmt.Errorf("%q: %w", part, err)
 			}
 			f = FeatureSpec{Name: part[:i], Type: t}
@@ -62,7 +71,7 @@ func checkFeatures(field optname.Name, features []FeatureSpec, taken func(key st
 		case taken(f.Name):
 			return plan.OptionErrorf(field, "%q is a feature that every image has: give the column another name", f.Name)
 		}
-		if _, err := tables.ParseColumnType(string(f.Type)); f.Type != "" && err != nil {
+		if err := checkStored(f.Type); f.Type != "" && err != nil {
 			return plan.OptionErrorf(field, "%q: %v", f.Name, err)
 		}
 		seen[f.Name] = true

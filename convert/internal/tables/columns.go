@@ -32,25 +32,27 @@ type tableColumns struct {
 
 // tableFeature is a feature of every record.
 type tableFeature struct {
-	Key      string     `json:"key"`
-	Columns  []int      `json:"columns"` // a single one, unless it is a vector
-	Type     ColumnType `json:"type"`
-	Vector   bool       `json:"vector"`
-	Label    bool       `json:"label"` // Type is TypeInt64: the id of the column's text
-	List     bool       `json:"list,omitempty"`
-	Zeros    int        `json:"zeros,omitempty"` // values that MissingDefault stores for a missing list
-	length   int        // of all lists, 0 if it varies
-	shape    []int      // of a list that is an array of several dimensions
-	text     bool       // all bytes are UTF-8
+	Key     string     `json:"key"`
+	Columns []int      `json:"columns"` // a single one, unless it is a vector
+	Type    ColumnType `json:"type"`    // as it is stored
+	Vector  bool       `json:"vector"`
+	Label   bool       `json:"label"` // Type is TypeInt64: the id of the column's text
+	List    bool       `json:"list,omitempty"`
+	// Texts are the types of Columns whose texts become numbers, "" for others; nil if there are none.
+	Texts    []ColumnType `json:"texts,omitempty"`
+	Zeros    int          `json:"zeros,omitempty"` // values that MissingDefault stores for a missing list
+	length   int          // of all lists, 0 if it varies
+	shape    []int        // of a list that is an array of several dimensions
+	text     bool         // all bytes are UTF-8
 	optional bool
 	// Required is set if there may be rows without a value, which are not records: for the label,
 	// which is missing where it is NaN, too.
 	Required bool `json:"required,omitempty"`
 }
 
-// KindOfType maps types of columns to kinds, typeOfKind maps them back.
+// kindOfType maps stored types of columns to kinds, typeOfKind maps them back.
 var (
-	KindOfType = map[ColumnType]table.Kind{TypeInt64: table.Int64, TypeFloat: table.Float, TypeBytes: table.Bytes}
+	kindOfType = map[ColumnType]table.Kind{TypeInt64: table.Int64, TypeFloat: table.Float, TypeBytes: table.Bytes}
 	typeOfKind = map[table.Kind]ColumnType{table.Int64: TypeInt64, table.Float: TypeFloat, table.Bytes: TypeBytes, table.Unknown: ""}
 )
 
@@ -120,6 +122,9 @@ func (c *tableColumns) noteColumns(o *TableOptions, t *tablefile.Tables) {
 		if o.Vocab && i == c.label {
 			continue
 		}
+		if c.types[i].Stored() != c.types[i] {
+			continue // whose texts are not stored
+		}
 		accountFor(&t.Account, &t.Columns[i], c.types[i])
 		if _, given := o.Types[name]; !given && c.types[i] == TypeBytes {
 			o.noteIf(t.Columns[i].KindNote)
@@ -175,19 +180,22 @@ func (c *tableColumns) makeFeatures(o *TableOptions, t *tablefile.Tables) error 
 				kind = TypeFloat // a column of missing values is compatible with any type
 				c.types[i] = kind
 			}
-			if f.Type, err = commonType(f.Type, kind); err != nil {
+			if f.Type, err = commonType(f.Type, kind.Stored()); err != nil {
 				return plan.OptionErrorf(optname.CSVOptionsVectors, "%s: column %q is %s and others are %s; %s gives it another type, or leave it out", v.Name, header[i], kind, f.Type, optname.CSVOptionsTypes)
 			}
 		}
+		f.Texts = c.texts(columns)
 		c.features = append(c.features, f)
 	}
 	for i, name := range header {
 		if _, ok := packed[i]; ok || o.drops(name) {
 			continue
 		}
-		f := tableFeature{Key: name, Columns: []int{i}, Type: c.types[i], List: t.Columns[i].List, length: t.Columns[i].Length, shape: t.Columns[i].Shape, text: t.Columns[i].Text}
+		f := tableFeature{Key: name, Columns: []int{i}, Type: c.types[i].Stored(), List: t.Columns[i].List, length: t.Columns[i].Length, shape: t.Columns[i].Shape, text: t.Columns[i].Text}
 		if o.Vocab && i == c.label {
 			f.Type, f.Label = TypeInt64, true
+		} else {
+			f.Texts = c.texts(f.Columns)
 		}
 		c.features = append(c.features, f)
 	}
@@ -207,6 +215,22 @@ func (c *tableColumns) makeFeatures(o *TableOptions, t *tablefile.Tables) error 
 		}
 	}
 	return nil
+}
+
+// texts returns the types of columns whose texts become numbers, "" for others; nil if there are none.
+func (c *tableColumns) texts(columns []int) (texts []ColumnType) {
+	any := false
+	for _, i := range columns {
+		t := c.types[i]
+		if t.Stored() == t {
+			t = ""
+		}
+		texts, any = append(texts, t), any || t != ""
+	}
+	if !any {
+		return nil
+	}
+	return texts
 }
 
 // commonType returns the type of a vector with values of both types; the first may still be unset.

@@ -35,9 +35,31 @@ type rowEncoder struct {
 //	lists:             0a LEN value, repeated for each bytes; numbers packed in one
 type featureEncoder struct {
 	*tableFeature
-	key    []byte   // 0a LEN key 12
-	prefix [][]byte // for a list of this many bytes of numbers, up to the first number
+	key    []byte     // 0a LEN key 12
+	prefix [][]byte   // for a list of this many bytes of numbers, up to the first number
+	rules  []textRule // of the columns; nil if none of them has one
 }
+
+// number returns the number that a text of the feature's column number k is, as an integer or a float,
+// whichever the feature stores. It reports false if it is none.
+func (f *featureEncoder) number(k int, text []byte) (integer int64, float float64, ok bool) {
+	integer, float, ok = f.rules[k](text)
+	if f.Type == TypeFloat && f.Texts[k].Stored() == TypeInt64 {
+		float = float64(integer)
+	}
+	return integer, float, ok
+}
+
+// appendNumber appends a number to the values of a list on the wire.
+func (f *featureEncoder) appendNumber(values []byte, integer int64, float float64) []byte {
+	if f.Type == TypeFloat {
+		return binary.LittleEndian.AppendUint32(values, math.Float32bits(float32(float)))
+	}
+	return binary.AppendUvarint(values, uint64(integer))
+}
+
+// isRead reports whether the texts of the feature's column number k become numbers.
+func (f *featureEncoder) isRead(k int) bool { return f.rules != nil && f.rules[k] != nil }
 
 // Tags of the fields above, which are all of wire type 2.
 const (
@@ -79,6 +101,10 @@ func (e *rowEncoder) makeFeatures() {
 		f.tableFeature = &e.columns.features[i]
 		f.key = binary.AppendUvarint([]byte{tagFeature}, uint64(len(f.Key)))
 		f.key = append(append(f.key, f.Key...), tagValue)
+		for _, t := range f.Texts {
+			rule, _ := t.rule() // which was checked
+			f.rules = append(f.rules, rule)
+		}
 		longest := maxVarint
 		if f.Type == TypeFloat {
 			longest = 4

@@ -77,7 +77,7 @@ func (o *CSVOptions) columnRows() []option.Option {
 	return []option.Option{
 		{
 			Flag: "column", Common: true, To: &o.Types, Value: "NAME=TYPE", Default: "inferred", Many: option.Repeated,
-			Help: "type of a column: int64, float or bytes (repeatable)", Set: o.addType, Recorded: true, As: func() any { return typeTexts(o.Types) },
+			Help: "type of a column: int64, float, bytes, or of its texts: bool, date, time or number, with a layout after a colon: date:02.01.2006, number:, (repeatable)", Set: o.addType, Recorded: true, As: func() any { return typeTexts(o.Types) },
 		},
 		{
 			Flag: "drop", Common: true, To: &o.Drop, Many: option.Joined, Recorded: len(o.Drop) > 0,
@@ -176,7 +176,7 @@ func restoreMissingValues(recorded map[string]json.RawMessage) ([]string, error)
 func (o *CSVOptions) addType(s string) error {
 	i := strings.LastIndexByte(s, '=')
 	if i < 0 {
-		return fmt.Errorf("want NAME=int64, NAME=float or NAME=bytes")
+		return fmt.Errorf("want NAME=TYPE, such as NAME=int64")
 	}
 	t, err := ParseColumnType(s[i+1:])
 	if err != nil {

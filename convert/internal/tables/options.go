@@ -72,12 +72,21 @@ const (
 	TypeBytes ColumnType = "bytes" // the text, unchanged
 )
 
-// ParseColumnType parses "int64", "float" or "bytes".
+// ParseColumnType parses a type: "int64", "float" or "bytes", "bool", "date", "time" or "number", or one of
+// these with a layout, such as "date:02.01.2006".
 func ParseColumnType(s string) (ColumnType, error) {
-	if t := ColumnType(s); t == TypeInt64 || t == TypeFloat || t == TypeBytes {
+	t := ColumnType(s)
+	if t == TypeInt64 || t == TypeFloat || t == TypeBytes {
 		return t, nil
 	}
-	return "", fmt.Errorf("type %q: want int64, float or bytes", s)
+	rule, err := t.rule()
+	switch {
+	case err != nil:
+		return "", err
+	case rule == nil:
+		return "", fmt.Errorf("type %q: want int64, float, bytes, bool, date, time or number", s)
+	}
+	return t, nil
 }
 
 // MissingPolicy is a treatment of missing values.

@@ -76,6 +76,14 @@ func (r *csvRows) scalar(e *rowEncoder, body []byte, f *featureEncoder) ([]byte,
 		return e.appendLabel(body, f, r.header[column], field, missing)
 	case missing:
 		return e.appendMissing(body, f, r.header[column])
+	case f.isRead(0):
+		if integer, float, ok := f.number(0, field); !ok {
+			return body, r.unparsable(column, f.Texts[0], field)
+		} else if f.Type == TypeInt64 {
+			return f.appendInt64(body, integer), ""
+		} else {
+			return f.appendFloat(body, float), ""
+		}
 	case f.Type == TypeFloat:
 		if v, ok := csvscan.ParseFloat64(field); ok {
 			return f.appendFloat(body, v), ""
@@ -100,7 +108,7 @@ func (r *csvRows) missing(f *featureEncoder, field []byte) bool {
 
 func (r *csvRows) vector(e *rowEncoder, body []byte, f *featureEncoder) ([]byte, string) {
 	values := e.values[:0]
-	for _, column := range f.Columns {
+	for k, column := range f.Columns {
 		field := r.tok.Field(column)
 		missing := r.missing(f, field)
 		if missing && e.o.Missing == MissingDrop {
@@ -108,6 +116,14 @@ func (r *csvRows) vector(e *rowEncoder, body []byte, f *featureEncoder) ([]byte,
 		}
 		if missing && e.o.Missing == MissingError {
 			return body, isMissing(r.header[column])
+		}
+		if f.isRead(k) && !missing {
+			integer, float, ok := f.number(k, field)
+			if !ok {
+				return body, r.unparsable(column, f.Texts[k], field)
+			}
+			values = f.appendNumber(values, integer, float)
+			continue
 		}
 		switch f.Type {
 		case TypeFloat:

@@ -86,7 +86,19 @@ func (r *typedRows) encode(e *rowEncoder) (reason string) {
 	return ""
 }
 
-func (r *typedRows) scalar(e *rowEncoder, body []byte, f *featureEncoder) ([]byte, string) {
+// numbers appends the numbers that the texts from first up to end are, of the feature's column number k.
+func (r *typedRows) numbers(values []byte, f *featureEncoder, k int, v *table.Values, first, end int) (_ []byte, reason string) {
+	for i := first; i < end; i++ {
+		integer, float, ok := f.number(k, v.Byte(i))
+		if !ok {
+			return values, fmt.Sprintf("column %q: %.40q is not of type %s", r.header[f.Columns[k]], v.Byte(i), f.Texts[k])
+		}
+		values = f.appendNumber(values, integer, float)
+	}
+	return values, ""
+}
+
+func (r *typedRows) scalar(e *rowEncoder, body []byte, f *featureEncoder) (_ []byte, reason string) {
 	column := f.Columns[0]
 	v := &r.batch.Columns[column]
 	if v.Kind == table.Unknown || !v.Has(r.row) {
@@ -102,6 +114,11 @@ func (r *typedRows) scalar(e *rowEncoder, body []byte, f *featureEncoder) ([]byt
 		return e.appendLabel(body, f, r.header[column], text, missing)
 	case e.isLabel(f) && v.Kind == table.Bytes && len(v.Byte(i)) == 0:
 		return e.appendMissing(body, f, r.header[column])
+	case f.isRead(0):
+		if e.values, reason = r.numbers(e.values[:0], f, 0, v, i, i+1); reason != "" {
+			return body, reason
+		}
+		return f.appendList(body, e.values), ""
 	case f.Type == TypeInt64:
 		return f.appendInt64(body, v.Ints[i]), ""
 	case f.Type == TypeFloat && v.Kind == table.Int64:
@@ -121,13 +138,20 @@ func (r *typedRows) list(e *rowEncoder, body []byte, f *featureEncoder) ([]byte,
 		return e.appendMissing(body, f, r.header[column])
 	}
 	first, end := v.Span(r.row)
+	if f.isRead(0) {
+		var reason string
+		if e.values, reason = r.numbers(e.values[:0], f, 0, v, first, end); reason != "" {
+			return body, reason
+		}
+		return f.appendList(body, e.values), ""
+	}
 	e.values = appendValues(e.values[:0], f.Type, v, first, end)
 	return f.appendList(body, e.values), ""
 }
 
 func (r *typedRows) vector(e *rowEncoder, body []byte, f *featureEncoder) ([]byte, string) {
 	values := e.values[:0]
-	for _, column := range f.Columns {
+	for k, column := range f.Columns {
 		v := &r.batch.Columns[column]
 		missing := v.Kind == table.Unknown || !v.Has(r.row)
 		switch {
@@ -137,6 +161,12 @@ func (r *typedRows) vector(e *rowEncoder, body []byte, f *featureEncoder) ([]byt
 			return body, isMissing(r.header[column])
 		case missing:
 			values = appendZeros(values, f.Type, 1)
+		case f.isRead(k):
+			var reason string
+			i, _ := v.Span(r.row)
+			if values, reason = r.numbers(values, f, k, v, i, i+1); reason != "" {
+				return body, reason
+			}
 		default:
 			i, _ := v.Span(r.row)
 			values = appendValues(values, f.Type, v, i, i+1)

@@ -40,7 +40,7 @@ func (o *TableOptions) open(ctx context.Context, srcs []string) (*tablefile.Tabl
 		Workers: o.Goroutines(), HashInputs: o.HashInputs, TrustTimes: o.TrustTimes,
 	}
 	for name, kind := range o.Types {
-		files.Kinds[name] = KindOfType[kind]
+		files.Kinds[name] = KindOf(kind)
 	}
 	if o.Vocab && o.Vocabulary == nil {
 		files.Distinct = o.Label

@@ -127,7 +127,7 @@ func (a *rowWalker) open(at storage.Location, name string) error {
 	}
 	o := table.ScanOptions{Workers: a.o.Goroutines(), Kinds: map[string]table.Kind{}, Wanted: a.wants}
 	for _, f := range a.o.Features {
-		o.Kinds[f.Name] = tables.KindOfType[f.Type]
+		o.Kinds[f.Name] = tables.KindOf(f.Type)
 	}
 	t, err := src.Scan(a.ctx, o)
 	if err != nil {

@@ -53,7 +53,7 @@ const (
 func newJSONFeatures(specs []options.FeatureSpec) *jsonFeatures {
 	j := &jsonFeatures{specs: specs, rows: map[int32][][]jsonScalar{}, beside: map[int32]int32{}, unused: map[string]int64{}, seen: make([]bool, len(specs)), rounded: make([]bool, len(specs))}
 	for _, s := range specs {
-		j.columns = append(j.columns, table.Column{Name: s.Name, Kind: tables.KindOfType[s.Type], Length: 1})
+		j.columns = append(j.columns, table.Column{Name: s.Name, Kind: tables.KindOf(s.Type), Length: 1})
 	}
 	return j
 }
@@ -77,7 +77,7 @@ func (j *jsonFeatures) add(item int32, text []byte) error {
 			return fmt.Errorf("%q: %w", s.Name, err)
 		}
 		for _, v := range values {
-			if err := v.fits(tables.KindOfType[s.Type]); err != nil {
+			if err := v.fits(tables.KindOf(s.Type)); err != nil {
 				return fmt.Errorf("%q: %w", s.Name, err)
 			}
 		}

@@ -57,7 +57,7 @@ var casesOfFlag = map[string][]configCase{
 	"std":               {{"[0.229, 0.224, 0.225]", []string{"0.229,0.224,0.225"}}},
 	"encoding":          {{"latin1", []string{"latin1"}}, {"utf8", []string{"utf8"}}},
 	"delimiter":         {{"tab", []string{"tab"}}, {`"\t"`, []string{"\t"}}, {"'|'", []string{"|"}}},
-	"column":            {{"{a: int64, b=c: float}", []string{"a=int64", "b=c=float"}}, {"[a=int64, b=bytes]", []string{"a=int64", "b=bytes"}}, {"a=float", []string{"a=float"}}},
+	"column":            {{"{a: int64, b=c: float}", []string{"a=int64", "b=c=float"}}, {"[a=int64, b=bytes]", []string{"a=int64", "b=bytes"}}, {"a=float", []string{"a=float"}}, {"{a: 'date:02.01.2006', b: bool}", []string{"a=date:02.01.2006", "b=bool"}}},
 	"na":                {{"default", []string{"default"}}},
 	"na-values":         {{"['', NA, '-']", []string{",NA,-"}}, {"''", []string{""}}},
 	"vector":            {{"{v: V1..V28, w: [A, B]}", []string{"v=V1..V28", "w=A,B"}}, {"[v=A..B]", []string{"v=A..B"}}},
