@@ -144,7 +144,9 @@ func (p *proposal) file(ctx context.Context) error {
 		_, err := p.try(ctx, rows)
 		return err
 	case len(s.JSON) > 0:
-		return p.ofJSON(ctx)
+		if err := p.ofJSON(ctx); err != nil || len(p.readings) > 0 {
+			return err
+		}
 	case len(s.Tables) > 0 && !storage.Parse(p.src).Remote() && !strings.ContainsAny(p.src, "*?["):
 		if err := p.besideTable(ctx); err != nil {
 			return err
@@ -157,6 +159,9 @@ func (p *proposal) file(ctx context.Context) error {
 // besideTable tries whether a table names images in its directory, or in those below it.
 func (p *proposal) besideTable(ctx context.Context) error {
 	dir := filepath.Dir(p.src)
+	if !survey.NamesImages(ctx, p.src, dir) { // which may be a large directory of other things
+		return nil
+	}
 	around, err := survey.Look(ctx, dir)
 	if err != nil || around.Images.Files == 0 {
 		return err
@@ -171,6 +176,9 @@ func (p *proposal) besideTable(ctx context.Context) error {
 func (p *proposal) ofJSON(ctx context.Context) error {
 	at := storage.Parse(p.src)
 	for _, dir := range []storage.Location{at.Dir(), at.Dir().Dir()} {
+		if !survey.NamesImages(ctx, p.src, dir.Path()) {
+			continue
+		}
 		if ok, err := p.try(ctx, annotated(dir.Path(), "coco", p.src)); ok || err != nil {
 			return err
 		}
@@ -303,7 +311,11 @@ func (p *proposal) images(ctx context.Context) error {
 		}
 	}
 	for _, table := range tables {
-		if err := p.table(ctx, p.src, p.found, storage.Parse(p.src).Join(table).Path()); err != nil {
+		at := storage.Parse(p.src).Join(table)
+		if !survey.NamesImages(ctx, at.Path(), p.src) && !survey.NamesImages(ctx, at.Path(), at.Dir().Path()) {
+			continue
+		}
+		if err := p.table(ctx, p.src, p.found, at.Path()); err != nil {
 			return err
 		}
 	}

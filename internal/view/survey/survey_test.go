@@ -67,3 +67,23 @@ func TestLookAtFiles(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
+
+func TestNamesImages(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, "photos/a b.jpg", "top.png", "photos/7.webp", "photos/deep/x.jpg", "other.txt")
+	for text, want := range map[string]bool{
+		"path,label\na b.jpg,x\n": true, "id,label\n7,x\n": true, `{"file_name":"photos/deep/x.jpg"}`: true, "file;c\n.\\top.png;1\n": true, "top": true, `[{"images":[{"file_name": "top.png"}]}]`: true,
+		"a,b\n1,2\n": false, "other.txt": false, "../x/top.png": false, "": false, "x.jpg\n": false, "photos": false, "\x00top": false,
+	} {
+		file := filepath.Join(t.TempDir(), "x.csv")
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if got := NamesImages(t.Context(), file, dir); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+	if NamesImages(t.Context(), filepath.Join(dir, "nowhere"), dir) {
+		t.Error("a file that is not there names images")
+	}
+}
