@@ -305,12 +305,18 @@ func (p *proposal) images(ctx context.Context) error {
 		return err
 	}
 	tables := p.found.Tables[:min(len(p.found.Tables), mostTables)]
+	boxed := false
 	for _, group := range p.bySplit(tables) {
-		if ok, err := p.tryBoxes(ctx, p.src, group...); ok || err != nil {
+		ok, err := p.tryBoxes(ctx, p.src, group...)
+		if err != nil {
 			return err
 		}
+		boxed = boxed || ok
 	}
 	for _, table := range tables {
+		if boxed {
+			break // whose labels are those of objects
+		}
 		at := storage.Parse(p.src).Join(table)
 		if !survey.NamesImages(ctx, at.Path(), p.src) && !survey.NamesImages(ctx, at.Path(), at.Dir().Path()) {
 			continue
