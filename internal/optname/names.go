@@ -125,7 +125,7 @@ var (
 
 	DedupeOptionsBy = option("DedupeOptions.By", "by")
 
-	StatsOptionsBy = option("Options.By", "by")
+	OptionsBy = option("Options.By", "by")
 
 	SampleOptionsCount = option("SampleOptions.Count", "count")
 	SampleOptionsShare = option("SampleOptions.Share", "share")

@@ -162,7 +162,7 @@ func Measure(ctx context.Context, paths []string, o Options) (*Report, error) {
 		done = &o.Progress.Done
 	}
 	if o.By != "" {
-		if o.By, err = source.Feature(ctx, optname.StatsOptionsBy, o.By, sources, o.MaxRecord); err != nil {
+		if o.By, err = source.Feature(ctx, optname.OptionsBy, o.By, sources, o.MaxRecord); err != nil {
 			return nil, err
 		}
 	}
@@ -220,9 +220,9 @@ func (r *Report) unknownBy() error {
 	for i, f := range r.Features {
 		all[i].Key = f.Key
 	}
-	key, err := source.FindFeature(optname.StatsOptionsBy, r.By, all)
+	key, err := source.FindFeature(optname.OptionsBy, r.By, all)
 	if err == nil { // which the first record does not have
-		err = source.OptionError(optname.StatsOptionsBy, "no feature %q: write the whole key, %q", r.By, key)
+		err = source.OptionError(optname.OptionsBy, "no feature %q: write the whole key, %q", r.By, key)
 	}
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -86,6 +87,7 @@ type proposedReading struct {
 	Features []manifest.Feature `json:"features"`
 	Outside  int64              `json:"images_outside"`
 	LeftOut  []convert.LeftOut  `json:"left_out"`
+	Notes    []string           `json:"notes"`
 }
 
 func runInit(cmd *cobra.Command, src, file string, overwrite bool) error {
@@ -106,7 +108,11 @@ func runInit(cmd *cobra.Command, src, file string, overwrite bool) error {
 	}
 	out := outOf(src)
 	if file != "" {
-		if err := os.WriteFile(file, p.config(file, out), 0o666); err != nil {
+		text, err := p.config(file, out)
+		if err == nil {
+			err = os.WriteFile(file, text, 0o666)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -131,6 +137,7 @@ func (p *proposal) result(out string) *proposed {
 		r.Readings = append(r.Readings, proposedReading{
 			Command: reading.command(out), Kind: reading.kind, Says: reading.says, Samples: reading.sum.Samples, Unusable: reading.sum.Errors,
 			Splits: reading.splits(), Labels: reading.labels(), Features: reading.sum.Plan.Features, Outside: reading.outside, LeftOut: reading.sum.LeftOut,
+			Notes: append([]string{}, reading.notes...),
 		})
 	}
 	for _, f := range p.lost() {
@@ -261,9 +268,14 @@ func some(names []string, most int) string {
 }
 
 // config is the configuration of the first reading, with what it is made from in comments, and the
-// other readings below.
-func (p *proposal) config(file, out string) []byte {
+// other readings below. It is an error if a path is not UTF-8, which YAML cannot hold.
+func (p *proposal) config(file, out string) ([]byte, error) {
 	r := p.readings[0]
+	for _, word := range slices.Concat(r.src, r.flags) {
+		if !utf8.ValidString(word) {
+			return nil, fmt.Errorf("%s: %q is not UTF-8, as a configuration is: use the command that tfrec init prints", file, word)
+		}
+	}
 	var b bytes.Buffer
 	comment := func(line string) {
 		fmt.Fprintf(&b, "# %s\n", strings.ReplaceAll(printable.String(line), "\n", "\n#   ")) // of names that have some
@@ -275,26 +287,27 @@ func (p *proposal) config(file, out string) []byte {
 	}
 	values := yaml.Node{Kind: yaml.MappingNode}
 	add := func(key string, words ...string) {
-		value := &yaml.Node{Kind: yaml.ScalarNode, Value: words[0]}
-		if len(words) > 1 {
-			value = &yaml.Node{Kind: yaml.SequenceNode}
-			for _, word := range words {
-				value.Content = append(value.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: word})
-			}
+		value := &yaml.Node{Kind: yaml.SequenceNode}
+		for _, word := range words {
+			value.Content = append(value.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: word})
+		}
+		if len(words) == 1 {
+			value = value.Content[0]
 		}
 		values.Content = append(values.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: key}, value)
 	}
 	add(configKind, r.kind)
 	add(configSrc, r.src...)
 	add(configOut, out)
-	var flags []string
+	var flags, bare []string
 	words := map[string][]string{}
 	for _, word := range r.flags {
 		name, value, valued := strings.Cut(strings.TrimPrefix(word, "--"), "=")
-		if !valued {
-			value = "true"
-		}
-		if words[name] == nil {
+		switch {
+		case !valued:
+			bare = append(bare, name)
+			continue
+		case words[name] == nil:
 			flags = append(flags, name)
 		}
 		words[name] = append(words[name], value)
@@ -304,9 +317,12 @@ func (p *proposal) config(file, out string) []byte {
 	}
 	text, err := yaml.Marshal(&values)
 	if err != nil {
-		panic(err) // texts alone
+		return nil, err
 	}
 	b.Write(text)
+	for _, name := range bare {
+		fmt.Fprintf(&b, "%s: true\n", name)
+	}
 	b.WriteString("\n# Often wanted; tfrec config init lists all options.\n")
 	b.WriteString("# splits: {train: 0.9, val: 0.1}\n")
 	if r.kind == kindImages {
@@ -319,7 +335,7 @@ func (p *proposal) config(file, out string) []byte {
 		comment("Or, with " + other.says + ":")
 		comment(other.command(out))
 	}
-	return b.Bytes()
+	return b.Bytes(), nil
 }
 
 // convertWithoutVerb converts a source in the only way in which it can be read. Words are the command
@@ -385,7 +401,11 @@ func cutFlags(cmd *cobra.Command, words []string) (args, flags, others []string,
 			if t.Find(f.Name) != nil {
 				to = &flags
 			}
-			*to = append(*to, "--"+f.Name+"="+value)
+			word := "--" + f.Name
+			if f.NoOptDefVal == "" || value != f.NoOptDefVal {
+				word += "=" + value
+			}
+			*to = append(*to, word)
 			return fs.Set(f.Name, value)
 		})
 		if failed == nil {

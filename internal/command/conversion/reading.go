@@ -46,16 +46,16 @@ func (r reading) with(flags ...string) *reading {
 	return &r
 }
 
-// command is the command line that converts the source so.
+// command is the command line that converts the source so, with further words of a command line.
 func (r *reading) command(out string, more ...string) string {
 	words := slices.Concat([]string{"convert", r.kind}, r.src, []string{out})
-	for _, flag := range slices.Concat(r.flags, more) {
+	for _, flag := range r.flags {
 		name, value, valued := strings.Cut(flag, "=")
 		if words = append(words, name); valued {
 			words = append(words, value)
 		}
 	}
-	return shell.Join("tfrec", words)
+	return shell.Join("tfrec", append(words, more...))
 }
 
 // try plans the conversion into out, where nothing is, and writes nothing. More are further words of the

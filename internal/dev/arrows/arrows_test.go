@@ -393,7 +393,7 @@ var rooms = map[string]room{
 	"internal/set/shares":  {ours: slices.Concat(engine, []string{"shard", "tfrecord"}), theirs: slices.Concat(wire, files, globs), judges: judges},
 	"internal/set/tfds":    {ours: slices.Concat(engine, []string{"shard", "tfrecord"}), theirs: slices.Concat(wire, files, globs), judges: judges},
 	"internal/view/emit":   {ours: slices.Concat(engine, []string{"shard", "shard/stats", "tfrecord", "internal/annotation/objects"}), theirs: slices.Concat(wire, files, globs, estimates), judges: judges},
-	"internal/view/survey": {ours: []string{"internal"}, theirs: files, judges: judges},
+	"internal/view/survey": {ours: []string{"internal"}, theirs: slices.Concat(wire, files), judges: judges},
 	"internal/view/card": {
 		ours:   slices.Concat(engine, []string{"tfrecord", "internal/table/parquet"}),
 		tests:  []string{"internal/dev/settest"},
