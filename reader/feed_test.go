@@ -3,6 +3,7 @@ package reader
 import (
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/dev/race"
 	"github.com/tfrec/tfrec/internal/dev/readertest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -11,7 +12,7 @@ import (
 // last file ends between its check and its sleep.
 func TestUnorderedReadersWakeAtTheEnd(t *testing.T) {
 	set := open(t, readertest.WriteShards(t, tfrecord.CompressionNone, 1, 0, 2, 1, 0, 1, 3, 1), Options{Unordered: true})
-	const epochs = 4000
+	epochs := race.Few(4000, 1000)
 	records := 0
 	for _, err := range set.Interleave(8, 1).Repeat(epochs).All(t.Context()) {
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/dev/race"
 	"github.com/tfrec/tfrec/internal/dev/readertest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -18,7 +19,8 @@ func TestWorkersReadEachRecordOnce(t *testing.T) {
 		"global":     func(s *Set) Pipe { return s.ShuffleAll(ShuffleAllOptions{}) },
 		"blocked":    func(s *Set) Pipe { return s.ShuffleAll(ShuffleAllOptions{Block: 3, Window: 2}) },
 	}
-	for _, lengths := range [][]int{{7, 3, 9, 1, 5}, {20}, {4, 4}, {0, 1}, {0}} {
+	cases := [][]int{{7, 3, 9, 1, 5}, {0, 1}, {20}, {4, 4}, {0}}
+	for _, lengths := range cases[:race.Few(len(cases), 2)] {
 		for _, c := range []tfrecord.Compression{tfrecord.CompressionNone, tfrecord.CompressionGzip} {
 			dir := readertest.WriteShards(t, c, lengths...)
 			want := readertest.InOrder(lengths...)
