@@ -18,6 +18,7 @@ import (
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/store/storage"
 	"github.com/tfrec/tfrec/internal/table/imagetable"
+	"github.com/tfrec/tfrec/internal/table/input"
 	"github.com/tfrec/tfrec/internal/view/survey"
 )
 
@@ -114,12 +115,10 @@ func (p *proposal) judge(ctx context.Context, r *reading, err error) (bool, erro
 	case r.usable() == 0:
 		p.failed = append(p.failed, failure{r, fmt.Errorf("none of %s can be used", plural.Of(r.sum.Samples, "sample"))})
 		return false, nil
-	case p.found.Directory && r.kind == kindImages && p.found.Images.Files > 0 && r.src[0] != p.src:
-		within, err := survey.Look(ctx, r.src[0])
-		if err != nil {
-			return false, err
+	case p.found.Directory && r.kind == kindImages:
+		if within := p.found.Tops[storage.Base(r.src[0])]; within > 0 && r.src[0] != p.src { // a directory of the source
+			r.outside = p.found.Images.Files - within
 		}
-		r.outside = p.found.Images.Files - within.Images.Files
 	}
 	p.readings = append(p.readings, r)
 	return true, nil
@@ -318,7 +317,8 @@ func (p *proposal) images(ctx context.Context) error {
 			break // whose labels are those of objects
 		}
 		at := storage.Parse(p.src).Join(table)
-		if !survey.NamesImages(ctx, at.Path(), p.src) && !survey.NamesImages(ctx, at.Path(), at.Dir().Path()) {
+		named := survey.NamesImages(ctx, at.Path(), p.src) || path.Dir(table) != "." && survey.NamesImages(ctx, at.Path(), at.Dir().Path())
+		if !named {
 			continue
 		}
 		if err := p.table(ctx, p.src, p.found, at.Path()); err != nil {
@@ -428,7 +428,7 @@ func (p *proposal) masks(ctx context.Context) (bool, error) {
 }
 
 // holds reports whether a directory of the source has images in it.
-func (p *proposal) holds(dir string) bool { return slices.Contains(p.found.Tops, dir) }
+func (p *proposal) holds(dir string) bool { return p.found.Tops[dir] > 0 }
 
 // coco returns COCO's files, as bySplit groups them.
 func (p *proposal) coco(ctx context.Context) ([][]string, error) {
@@ -481,9 +481,8 @@ func headOf(ctx context.Context, at storage.Location) ([]byte, error) {
 		return nil, context.Cause(ctx)
 	}
 	defer f.Close()
-	head := make([]byte, lookAt)
-	n, _ := f.ReadAt(head, 0)
-	return head[:n], context.Cause(ctx)
+	head, _ := input.Head(f, lookAt)
+	return head, context.Cause(ctx)
 }
 
 // table tries a table that names images: with its labels or, if it has none, with its other columns as

@@ -22,6 +22,9 @@ import (
 // MostNamed is the maximum number of files of a kind whose names a survey has.
 const MostNamed = 1000
 
+// MostTops is the maximum number of directories whose images a survey counts.
+const MostTops = 1 << 20
+
 // Survey is what a source holds. Names are below it, with slashes; for a source that is a file, its
 // own.
 type Survey struct {
@@ -31,15 +34,14 @@ type Survey struct {
 	Images Count
 	// Extensions are all files, hidden ones aside, by extension in lower case, most files first.
 	Extensions []Extension
-	// Tops are the directories of the source with images in them or below, "." the source itself.
-	Tops []string
+	// Tops counts the images in each directory of the source and below it, and in the source itself, ".";
+	// of the first MostTops directories.
+	Tops map[string]int64
 	// Archives, Records, Columnar (Parquet, Arrow), Tables (CSV, JSON lines) and Arrays (NumPy) are the
 	// files of these kinds, by the extensions of their names.
 	Archives, Records, Columnar, Tables, Arrays []string
 	// JSON and Annotations (.json, and .xml or .txt) are the files that may say what is on images.
 	JSON, Annotations []string
-	// Bytes is the size of all tables, columnar files and arrays.
-	Bytes int64
 }
 
 // Count is a number of files, and their size.
@@ -58,7 +60,7 @@ type Extension struct {
 // links to directories, are left out. An error unwraps to fs.ErrNotExist if nothing is there.
 func Look(ctx context.Context, src string) (*Survey, error) {
 	at := storage.Parse(src)
-	l := &look{extensions: map[string]Count{}}
+	l := &look{found: Survey{Tops: map[string]int64{}}, extensions: map[string]Count{}}
 	st, err := at.Stat(ctx)
 	switch {
 	case err == nil && st.IsDir():
@@ -166,13 +168,12 @@ func (l *look) add(name string, size int64) {
 		if !below {
 			top = "."
 		}
-		if len(s.Tops) < MostNamed && (len(s.Tops) == 0 || s.Tops[len(s.Tops)-1] != top) && !slices.Contains(s.Tops, top) {
-			s.Tops = append(s.Tops, top)
+		if s.Tops[top] > 0 || len(s.Tops) < MostTops {
+			s.Tops[top]++
 		}
 	case slices.Contains([]string{".tar", ".tgz", ".zip"}, ext):
 		keep(&s.Archives)
 	case slices.Contains([]string{".parquet", ".arrow", ".feather"}, ext):
-		s.Bytes += size
 		keep(&s.Columnar)
 	case reason == account.Records, strings.Contains(base, "tfrecord"), strings.HasPrefix(base, "part-r-"), ext == ".tfrec":
 		if ext != ".index" {
@@ -180,11 +181,9 @@ func (l *look) add(name string, size int64) {
 		}
 	case slices.Contains([]string{".csv", ".tsv", ".jsonl", ".ndjson"}, ext):
 		if reason != account.Metadata {
-			s.Bytes += size
 			keep(&s.Tables)
 		}
 	case ext == ".npy", ext == ".npz":
-		s.Bytes += size
 		keep(&s.Arrays)
 	case ext == ".json":
 		keep(&s.JSON)

@@ -32,7 +32,7 @@ func TestLook(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &Survey{
-		Directory: true, Images: Count{3, 15}, Tops: []string{".", "a"}, Bytes: 20,
+		Directory: true, Images: Count{3, 15}, Tops: map[string]int64{".": 1, "a": 2},
 		Archives: []string{"w.tar.zst", "z.TAR"}, Records: []string{"part-r-00000", "s-train.tfrecord-00000-of-00002"}, Columnar: []string{"data/p.parquet"},
 		Tables: []string{"x.csv.gz", "y.jsonl"}, Arrays: []string{"k.npz"}, JSON: []string{"c.json"}, Annotations: []string{"d.xml", "labels/e.txt"},
 		Extensions: got.Extensions,
