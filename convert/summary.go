@@ -59,8 +59,9 @@ const (
 type Progress = plan.Progress
 
 // Plan describes the work of a run, as determined with Options.DryRun: the Name and Seed of the
-// set, its Shards, the Labels by id, the Features of its records, the Outputs that the run would write, relative to the output directory, the
-// files of the existing set that would be Removed, and with Options.Estimate an Estimate.
+// set, its Shards, the Labels by id, the Features of its records, the Outputs that the run would write,
+// relative to the output directory, the files of the existing set that would be Removed, and with
+// Options.Estimate an Estimate.
 type Plan = plan.Plan
 
 // PlanShard is one shard of a Plan: its File and Split, the number of Samples, whether it is Kept as

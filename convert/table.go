@@ -31,8 +31,8 @@ import (
 type CSVOptions = tables.CSVOptions
 
 // TableOptions configure how tables of any format become records. They embed CSVOptions, of which
-// Encoding, Delimiter, NoHeader, Columns and MissingValues are for CSV alone and MaxRow is for the formats that
-// are text, and add the Format of all files. Default: inferred from the content of each.
+// Encoding, Delimiter, NoHeader, Columns and MissingValues are for CSV alone and MaxRow is for the
+// formats that are text, and add the Format of all files. Default: inferred from the content of each.
 type TableOptions = tables.TableOptions
 
 // CSV converts the tables that srcs name, files or globs, into a set in the directory out. Sources

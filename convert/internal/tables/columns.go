@@ -122,7 +122,7 @@ func (c *tableColumns) noteColumns(o *TableOptions, t *tablefile.Tables) {
 		if o.Vocab && i == c.label {
 			continue
 		}
-		if c.types[i].Stored() != c.types[i] {
+		if c.types[i].isText() {
 			continue // whose texts are not stored
 		}
 		accountFor(&t.Account, &t.Columns[i], c.types[i])
@@ -219,16 +219,14 @@ func (c *tableColumns) makeFeatures(o *TableOptions, t *tablefile.Tables) error 
 
 // texts returns the types of columns whose texts become numbers, "" for others; nil if there are none.
 func (c *tableColumns) texts(columns []int) (texts []ColumnType) {
-	any := false
-	for _, i := range columns {
-		t := c.types[i]
-		if t.Stored() == t {
-			t = ""
-		}
-		texts, any = append(texts, t), any || t != ""
-	}
-	if !any {
+	if !slices.ContainsFunc(columns, func(i int) bool { return c.types[i].isText() }) {
 		return nil
+	}
+	texts = make([]ColumnType, len(columns))
+	for k, i := range columns {
+		if c.types[i].isText() {
+			texts[k] = c.types[i]
+		}
 	}
 	return texts
 }

@@ -40,22 +40,19 @@ type featureEncoder struct {
 	rules  []textRule // of the columns; nil if none of them has one
 }
 
-// number returns the number that a text of the feature's column number k is, as an integer or a float,
-// whichever the feature stores. It reports false if it is none.
-func (f *featureEncoder) number(k int, text []byte) (integer int64, float float64, ok bool) {
-	integer, float, ok = f.rules[k](text)
-	if f.Type == TypeFloat && f.Texts[k].Stored() == TypeInt64 {
+// appendNumber appends the number that a text of the feature's column number k is to the values of a list
+// on the wire. It reports false if the text is none.
+func (f *featureEncoder) appendNumber(values []byte, k int, text []byte) ([]byte, bool) {
+	integer, float, ok := f.rules[k](text)
+	switch {
+	case !ok:
+		return values, false
+	case f.Type == TypeInt64:
+		return binary.AppendUvarint(values, uint64(integer)), true
+	case f.Texts[k].Stored() == TypeInt64: // in a vector of floats
 		float = float64(integer)
 	}
-	return integer, float, ok
-}
-
-// appendNumber appends a number to the values of a list on the wire.
-func (f *featureEncoder) appendNumber(values []byte, integer int64, float float64) []byte {
-	if f.Type == TypeFloat {
-		return binary.LittleEndian.AppendUint32(values, math.Float32bits(float32(float)))
-	}
-	return binary.AppendUvarint(values, uint64(integer))
+	return binary.LittleEndian.AppendUint32(values, math.Float32bits(float32(float))), true
 }
 
 // isRead reports whether the texts of the feature's column number k become numbers.

@@ -12,7 +12,6 @@ import (
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/set/shares"
 	"github.com/tfrec/tfrec/internal/size"
-	"github.com/tfrec/tfrec/internal/table/charset"
 	"github.com/tfrec/tfrec/internal/table/csvscan"
 )
 
@@ -47,9 +46,8 @@ func (o *CSVOptions) rows(csv bool) []option.Option {
 func (o *CSVOptions) fileRows(csv bool) []option.Option {
 	return []option.Option{
 		{
-			Flag: "encoding", To: &o.Encoding, Value: "NAME", Default: "utf-8",
-			Help:     "encoding of CSV files, such as latin1, cp1252, shift_jis or gbk; UTF-16 is recognized by its mark",
-			Set:      option.Parse(&o.Encoding, parseEncoding),
+			Flag: "encoding", To: &o.Encoding, Default: "utf-8",
+			Help:     "encoding `NAME` of CSV files, such as latin1, cp1252, shift_jis or gbk; UTF-16 is recognized by its mark",
 			Recorded: csv && o.Encoding != "",
 		},
 		{
@@ -119,12 +117,6 @@ func (o *CSVOptions) orderRows() []option.Option {
 			Set: option.Parse(&o.Memory, size.Parse),
 		},
 	}
-}
-
-// parseEncoding returns the standard name of an encoding; "" for UTF-8.
-func parseEncoding(name string) (string, error) {
-	e, err := charset.Parse(name)
-	return e.String(), err
 }
 
 // parseDelimiter parses a delimiter; 0 means to detect it.

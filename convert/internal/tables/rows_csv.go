@@ -77,13 +77,11 @@ func (r *csvRows) scalar(e *rowEncoder, body []byte, f *featureEncoder) ([]byte,
 	case missing:
 		return e.appendMissing(body, f, r.header[column])
 	case f.isRead(0):
-		if integer, float, ok := f.number(0, field); !ok {
+		var ok bool
+		if e.values, ok = f.appendNumber(e.values[:0], 0, field); !ok {
 			return body, r.unparsable(column, f.Texts[0], field)
-		} else if f.Type == TypeInt64 {
-			return f.appendInt64(body, integer), ""
-		} else {
-			return f.appendFloat(body, float), ""
 		}
+		return f.appendList(body, e.values), ""
 	case f.Type == TypeFloat:
 		if v, ok := csvscan.ParseFloat64(field); ok {
 			return f.appendFloat(body, v), ""
@@ -118,11 +116,10 @@ func (r *csvRows) vector(e *rowEncoder, body []byte, f *featureEncoder) ([]byte,
 			return body, isMissing(r.header[column])
 		}
 		if f.isRead(k) && !missing {
-			integer, float, ok := f.number(k, field)
-			if !ok {
+			var ok bool
+			if values, ok = f.appendNumber(values, k, field); !ok {
 				return body, r.unparsable(column, f.Texts[k], field)
 			}
-			values = f.appendNumber(values, integer, float)
 			continue
 		}
 		switch f.Type {

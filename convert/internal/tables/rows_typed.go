@@ -89,11 +89,10 @@ func (r *typedRows) encode(e *rowEncoder) (reason string) {
 // numbers appends the numbers that the texts from first up to end are, of the feature's column number k.
 func (r *typedRows) numbers(values []byte, f *featureEncoder, k int, v *table.Values, first, end int) (_ []byte, reason string) {
 	for i := first; i < end; i++ {
-		integer, float, ok := f.number(k, v.Byte(i))
-		if !ok {
+		var ok bool
+		if values, ok = f.appendNumber(values, k, v.Byte(i)); !ok {
 			return values, fmt.Sprintf("column %q: %.40q is not of type %s", r.header[f.Columns[k]], v.Byte(i), f.Texts[k])
 		}
-		values = f.appendNumber(values, integer, float)
 	}
 	return values, ""
 }

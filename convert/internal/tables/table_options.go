@@ -34,6 +34,7 @@ func (o *TableOptions) open(ctx context.Context, srcs []string) (*tablefile.Tabl
 	if err != nil {
 		return nil, plan.OptionErrorf(optname.CSVOptionsEncoding, "%w", err)
 	}
+	o.Encoding = encoding.String()
 	files := tablefile.Options{
 		Format: o.Format, Encoding: encoding, Delimiter: o.Delimiter, NoHeader: o.NoHeader, Columns: o.Columns, MissingValues: o.MissingValues,
 		MaxRow: o.MaxRow, Kinds: make(map[string]table.Kind, len(o.Types)), Drop: o.Drop,

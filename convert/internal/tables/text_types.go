@@ -39,9 +39,12 @@ func (t ColumnType) Stored() ColumnType {
 	return t
 }
 
+// isText reports whether texts of a column of the type become numbers.
+func (t ColumnType) isText() bool { return t.Stored() != t }
+
 // KindOf returns the kind that a column of a type is read as: text, if its values are made from that.
 func KindOf(t ColumnType) table.Kind {
-	if t.Stored() != t {
+	if t.isText() {
 		return table.Bytes
 	}
 	return kindOfType[t]
@@ -84,7 +87,7 @@ func parseBoolText(text []byte) (int64, float64, bool) {
 	return v, 0, ok
 }
 
-// checkLayout returns an error for a layout that does not tell two times apart that all of parts differ in.
+// checkLayout returns an error for a layout that has none of parts.
 func checkLayout(t ColumnType, layout string, parts ...string) error {
 	for _, part := range parts {
 		if strings.Contains(layout, part) {

@@ -24,10 +24,10 @@ func (d *Decoder) decodes(head []byte) bool {
 
 // decode returns the text of r, which is compressed or not, in UTF-8.
 func (d *Decoder) decode(r io.Reader) (io.Reader, error) {
-	if d == nil || d.Marks == nil && d.Reader == nil {
+	switch {
+	case d == nil:
 		return r, nil
-	}
-	if d.Marks == nil {
+	case d.Marks == nil:
 		return d.Reader(r), nil
 	}
 	in := bufio.NewReaderSize(r, compressedBuffer)

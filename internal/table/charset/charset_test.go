@@ -25,6 +25,28 @@ func encodedUTF16(text string, order binary.AppendByteOrder) []byte {
 	return data
 }
 
+// opened opens a file of an encoding, and its stream.
+func opened(t *testing.T, data []byte, encoding string) (*textfile.File, *textfile.Stream) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "x.csv")
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Parse(encoding)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := textfile.OpenEncoded(t.Context(), path, c.Decoder())
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := f.Stream(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f, in
+}
+
 // TestEncodings reads random texts of other encodings, compressed or not, as a stream and by ranges in
 // any order.
 func TestEncodings(t *testing.T) {
@@ -56,7 +78,6 @@ func TestEncodings(t *testing.T) {
 				c.want = "" // Windows-1252 has other characters there
 			}
 			for _, packed := range []bool{false, true} {
-				path := filepath.Join(t.TempDir(), "x.csv")
 				data := c.data
 				if packed {
 					var b bytes.Buffer
@@ -65,21 +86,7 @@ func TestEncodings(t *testing.T) {
 					z.Close()
 					data = b.Bytes()
 				}
-				if err := os.WriteFile(path, data, 0o644); err != nil {
-					t.Fatal(err)
-				}
-				e, err := Parse(c.encoding)
-				if err != nil {
-					t.Fatal(err)
-				}
-				f, err := textfile.OpenEncoded(t.Context(), path, e.Decoder())
-				if err != nil {
-					t.Fatal(err)
-				}
-				in, err := f.Stream(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
+				f, in := opened(t, data, c.encoding)
 				got, err := io.ReadAll(in)
 				in.Close()
 				if err != nil || c.want != "" && string(got) != c.want {
@@ -118,22 +125,7 @@ func TestParse(t *testing.T) {
 // Bytes that are no character of an encoding end a stream with an error.
 func TestCharacters(t *testing.T) {
 	for name, text := range map[string]string{"shift_jis": "a,b\n\x82", "gbk": "a\x80\xff\n", "euc-jp": "\xa4"} {
-		path := filepath.Join(t.TempDir(), "x.csv")
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		e, err := Parse(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		f, err := textfile.OpenEncoded(t.Context(), path, e.Decoder())
-		if err != nil {
-			t.Fatal(err)
-		}
-		in, err := f.Stream(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		_, in := opened(t, []byte(text), name)
 		if got, err := io.ReadAll(in); !errors.Is(err, ErrCharacter) {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
